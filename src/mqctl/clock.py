@@ -1,8 +1,8 @@
 """Time, injected everywhere.
 
-A lease must not look longer than it is: a laptop that slept, a virtual machine that was paused and a
-wall clock that was corrected forward all *used up* lease time. So elapsed time is the largest of the
-differences that the boot-time clock, the monotonic clock and the wall clock show.
+A lease must not look longer than it is: a laptop that slept, a virtual machine that was paused and
+a wall clock that was corrected forward all *used up* lease time. So elapsed time is the largest of
+the differences that the boot-time clock, the monotonic clock and the wall clock show.
 """
 
 from __future__ import annotations

@@ -364,7 +364,7 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock, as far as Redis tells. Times are RFC 3339 texts as written by the holder."""
+    """Who holds a lock, as far as Redis tells. Times are RFC 3339 texts, as the holder wrote."""
 
     token: str
     fence: int | None = None

@@ -119,7 +119,7 @@ class SecretRef:
             raise ConfigError(
                 f"the secret {self} cannot be read", why=str(error), fix="correct the path"
             ) from None
-        # A text editor ends a file with a newline that is no part of a password; a key needs its own.
+        # An editor ends a file with a newline that is no part of a password; a key needs its own.
         return text if text.startswith("-----BEGIN") else text.rstrip("\r\n")
 
     def _locate(self, environ: Mapping[str, str]) -> Path:

@@ -1,0 +1,1 @@
+"""The command line: parse, wire, call, map errors to exit statuses."""

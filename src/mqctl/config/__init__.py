@@ -1,0 +1,1 @@
+"""The declared file: types, discovery, positions, all errors at once."""

@@ -1,0 +1,1 @@
+"""Everything that touches a Marquee goes through this package."""

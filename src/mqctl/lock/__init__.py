@@ -1,0 +1,1 @@
+"""The one lock module: who holds a Marquee, proven before every step."""

@@ -1,0 +1,1 @@
+"""Listeners that turn events into text, JSON and annotations."""
