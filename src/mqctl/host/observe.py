@@ -1,0 +1,218 @@
+"""Turns the answer of one observation script into :class:`~mqctl.host.facts.Facts`. No I/O.
+
+Few and large questions: one script asks Docker, the project directories and git together, since on
+SSH a channel costs as much as all of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import tarfile
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from mqctl.errors import MqctlError, Unreachable
+from mqctl.host import docker, git, record
+from mqctl.host.facts import Container, Facts, ProjectFacts
+from mqctl.host.scripts import script
+from mqctl.model import Marquee
+
+OBSERVE = script("observe", "docker", "git")
+OBSERVE_PROJECT = script("observe_project", "docker")
+
+
+def arguments(marquee: Marquee) -> list[str]:
+    """The arguments of ``observe.sh``: directory and branch of each declared checkout."""
+    return [
+        word
+        for playground in marquee.playgrounds
+        for checkout in playground.checkouts
+        for word in (git.directory(playground.project, checkout), checkout.branch)
+    ]
+
+
+def parse(answer: bytes) -> Facts:
+    """Parse the answer of ``observe.sh``.
+
+    Raises:
+        Unreachable: Docker did not answer (rule "never act on a blind observation").
+        MqctlError: the answer is cut or garbled.
+    """
+    sections = _sections(answer)
+    _require_docker(sections, ("containers", "images", "networks"))
+    images = docker.parse_images(sections["images"])
+    networks = docker.parse_networks(sections["networks"])
+    files = _untar(sections.get("files", ""))
+    return Facts(
+        host_now=_host_now(sections),
+        engine_id=docker.engine_id(networks),
+        containers=docker.parse_containers(sections["containers"], images),
+        images=images,
+        networks=networks,
+        projects=_projects(sections, files),
+        tombstones=_tombstones(files),
+        pulled=_pulled(sections.get("pulled", "")),
+        disk_free=_disk_free(sections.get("disk", "")),
+    )
+
+
+def parse_project(answer: bytes) -> tuple[float, tuple[Container, ...]]:
+    """Parse the answer of ``observe_project.sh``: the host's time and the project's containers."""
+    sections = _sections(answer)
+    _require_docker(sections, ("containers", "images"))
+    images = docker.parse_images(sections["images"])
+    containers = docker.parse_containers(sections["containers"], images)
+    inspections = docker.parse_inspections(sections.get("inspections", ""))
+    return _host_now(sections), docker.inspected(containers, inspections)
+
+
+def _sections(answer: bytes) -> dict[str, str]:
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in answer.decode("utf-8", "replace").split("\n"):
+        if line.startswith("@failed "):
+            sections.setdefault("failed", []).append(line.removeprefix("@failed "))
+        elif line.startswith("@"):
+            lines = sections.setdefault(line[1:].strip(), [])
+        else:
+            lines.append(line)
+    if "end" not in sections:
+        raise MqctlError(
+            "the host's answer was cut",
+            why="the last line of the observation did not arrive",
+            fix="run again; if it stays, see what the host's login shell prints or limits",
+        )
+    return {name: "\n".join(lines) for name, lines in sections.items()}
+
+
+def _require_docker(sections: Mapping[str, str], asked: Iterable[str]) -> None:
+    failed = sections.get("failed", "").split()
+    for name in asked:
+        if name in failed or name not in sections:
+            noise = [line for line in sections.get(name, "").splitlines() if line.strip()]
+            raise Unreachable(
+                "Docker on the host did not answer",
+                why=noise[-1] if noise else f"its list of {name} could not be read",
+                fix="log in there and see whether `docker ps` works for this user",
+            )
+
+
+def _host_now(sections: Mapping[str, str]) -> float:
+    try:
+        return float(sections["time"].strip())
+    except (KeyError, ValueError):
+        raise MqctlError("the host's clock could not be read") from None
+
+
+def _untar(text: str) -> dict[str, bytes]:
+    """The files of a base64 tar by path; what is garbled is left out, hence unknown."""
+    found: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(text)), mode="r:") as archive:
+            for member in archive:
+                file = archive.extractfile(member)
+                if file is not None:
+                    found[member.name] = file.read()
+    except (tarfile.TarError, binascii.Error, EOFError):
+        return found
+    return found
+
+
+def _projects(sections: Mapping[str, str], files: Mapping[str, bytes]) -> dict[str, ProjectFacts]:
+    entries: dict[str, set[str]] = {}
+    listing = base64.b64decode(sections.get("entries", "")).decode("utf-8", "surrogateescape")
+    for path in listing.split("\0"):
+        _, _, rest = path.partition("/")
+        project, _, entry = rest.partition("/")
+        if entry:
+            entries.setdefault(project, set()).add(entry)
+    hashes = _hashes(sections.get("hashes", ""))
+    states = git.parse_states(sections.get("checkouts", ""))
+    found = {}
+    for name in sorted(entries):
+        prefix = f"projects/{name}/"
+        found[name] = _project(
+            ProjectFacts(
+                name=name,
+                entries=frozenset(entries[name]),
+                hashes=hashes.get(name, {}),
+                checkouts={
+                    path.removeprefix(prefix): state
+                    for path, state in states.items()
+                    if path.startswith(prefix)
+                },
+            ),
+            {
+                path.removeprefix(prefix): content
+                for path, content in files.items()
+                if path.startswith(prefix)
+            },
+        )
+    return found
+
+
+def _project(bare: ProjectFacts, files: Mapping[str, bytes]) -> ProjectFacts:
+    marker = applied = None
+    broken = ""
+    try:
+        if record.MARKER in files:
+            marker = record.load(record.Marker, files[record.MARKER])
+        if record.RECORD in files:
+            applied = record.load(record.Record, files[record.RECORD])
+    except record.Unreadable as error:
+        broken = str(error)
+    hold = files.get(record.HOLD)
+    return replace(
+        bare,
+        marker=marker,
+        record=applied,
+        broken=broken,
+        hold=None if hold is None else hold.decode("utf-8", "replace").strip(),
+    )
+
+
+def _hashes(text: str) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    current: dict[str, str] = {}
+    for line in text.split("\n"):
+        first, _, rest = line.partition(" ")
+        if first == "project":
+            current = found.setdefault(rest, {})
+        elif rest:
+            current[rest[1:]] = first
+    return found
+
+
+def _tombstones(files: Mapping[str, bytes]) -> dict[str, record.Tombstone]:
+    found = {}
+    for path, content in files.items():
+        if path.startswith("tombstones/"):
+            try:
+                found[path.removeprefix("tombstones/")] = record.load(record.Tombstone, content)
+            except record.Unreadable:
+                continue  # a broken one proves nothing; the expiry, if due, writes it again
+    return found
+
+
+def _pulled(text: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for line in text.splitlines():
+        match line.split(" "):
+            case [identity, moment, *_] if moment.isdigit():
+                found[identity] = float(moment)
+    return found
+
+
+def _disk_free(text: str) -> float | None:
+    shares = []
+    for line in text.splitlines()[1:]:
+        words = line.split()
+        try:
+            total, available = int(words[1]), int(words[3])
+        except (IndexError, ValueError):
+            continue
+        if total:
+            shares.append(available / total)
+    return min(shares, default=None)

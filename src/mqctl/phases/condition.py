@@ -1,0 +1,197 @@
+"""How a Compose project differs from what it should be. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqctl.host import docker
+from mqctl.host.facts import Container, Facts, ProjectFacts
+from mqctl.host.record import Applied, Record, Service
+from mqctl.phases.inputs import describe_change
+from mqctl.phases.reasons import Reason
+from mqctl.phases.staging import chosen
+
+# An interrupted recreate leaves a never-started container of this name, which blocks the real one.
+_LEFTOVER = re.compile(r"^[0-9a-f]{12}_")
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A service that will not come right by itself, and the containers that show it."""
+
+    service: str
+    reason: Reason
+    detail: str
+    containers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Why a project is not as declared. ``is_input`` drift waits for neither grace nor cooldown."""
+
+    reason: Reason
+    detail: str
+    is_input: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One look at one project. ``waiting`` are services that are bad, but not yet long enough."""
+
+    absent: bool
+    missing: tuple[str, ...] = ()
+    stuck: tuple[Stuck, ...] = ()
+    drift: tuple[Drift, ...] = ()
+    waiting: str = ""
+
+
+def examine(
+    facts: Facts,
+    seen: ProjectFacts,
+    record: Record,
+    unhealthy_since: Mapping[str, float],
+    unhealthy_after: float,
+) -> Condition:
+    """Compare the containers of a project with its staged input and its record.
+
+    Args:
+        facts: the Marquee.
+        seen: the project's directory.
+        record: its record, with staged input.
+        unhealthy_since: container id -> host time at which it was first seen unhealthy.
+        unhealthy_after: seconds that a container may be unhealthy.
+    """
+    containers = [one for one in facts.of_project(seen.name) if not one.one_off]
+    staged, applied = record.staged, record.applied
+    services = chosen(staged.services) if staged else {}
+    one_shots = frozenset(applied.one_shots) if applied else frozenset()
+    if not containers:
+        return Condition(absent=True)
+    present = {one.service for one in containers if not _is_leftover(one)}
+    stuck, waiting = _stuck(containers, facts, unhealthy_since, unhealthy_after)
+    blocked = {one.service for one in stuck}
+    return Condition(
+        absent=False,
+        missing=tuple(sorted(set(services) - present - one_shots - blocked)),
+        stuck=stuck,
+        drift=(
+            *_input_drift(record),
+            *_image_drift(services, containers, facts, applied),
+            *_tampered(applied, seen),
+            *_exited(containers, one_shots, services, blocked),
+        ),
+        waiting=waiting,
+    )
+
+
+def _is_leftover(one: Container) -> bool:
+    return one.state == "created" and bool(_LEFTOVER.match(one.name))
+
+
+def _stuck(
+    containers: Sequence[Container],
+    facts: Facts,
+    unhealthy_since: Mapping[str, float],
+    unhealthy_after: float,
+) -> tuple[tuple[Stuck, ...], str]:
+    found: list[Stuck] = []
+    waiting = ""
+    for one in containers:
+        if _is_leftover(one):
+            detail = f"{one.name} is left of an interrupted recreate"
+            found.append(Stuck(one.service, Reason.LEFTOVER, detail, (one.id,)))
+        elif one.state == "paused":
+            found.append(Stuck(one.service, Reason.PAUSED, f"{one.name} is paused", (one.id,)))
+        elif one.state == "created":
+            detail = f"{one.name} was never started"
+            found.append(Stuck(one.service, Reason.NEVER_STARTED, detail, (one.id,)))
+        elif one.state == "restarting":
+            detail = f"{one.name}: {one.status}"
+            found.append(Stuck(one.service, Reason.CRASH_LOOP, detail, (one.id,)))
+        elif one.health == "unhealthy":
+            age = facts.host_now - unhealthy_since.get(one.id, facts.host_now)
+            if age >= unhealthy_after:
+                detail = f"{one.name} has been unhealthy for {age:.0f} s"
+                found.append(Stuck(one.service, Reason.UNHEALTHY, detail, (one.id,)))
+            else:
+                waiting = f"{one.name} is unhealthy for {age:.0f} s of {unhealthy_after:.0f} s"
+    return tuple(found), waiting
+
+
+def _input_drift(record: Record) -> Iterable[Drift]:
+    staged, applied = record.staged, record.applied
+    if staged is None or (applied and applied.digest == staged.digest):
+        return
+    changed = describe_change(applied.inputs if applied else {}, staged.inputs)
+    moved = applied is not None and all(text.startswith("commit of ") for text in changed)
+    reason = Reason.COMMIT_MOVED if moved else Reason.INPUT_CHANGED
+    detail = ", ".join(changed) if applied else "never applied as a whole"
+    yield Drift(reason, detail, is_input=True)
+
+
+def _image_drift(
+    services: Mapping[str, Service],
+    containers: Sequence[Container],
+    facts: Facts,
+    applied: Applied | None,
+) -> Iterable[Drift]:
+    for one in containers:
+        service = services.get(one.service)
+        if service is None or not service.image or service.build:
+            continue
+        pulled = facts.images.get(docker.canonical(service.image), "")
+        if not pulled or not one.image_id or pulled == one.image_id:
+            continue
+        # An image that was applied and still does not run is not new input: no endless rollouts.
+        known = applied is not None and applied.images.get(one.service) == pulled
+        now = pulled.removeprefix("sha256:")[:12]
+        detail = f"{one.service} does not run {service.image} as it is now ({now})"
+        yield Drift(Reason.IMAGE_MOVED, detail, is_input=not known)
+
+
+def _tampered(applied: Applied | None, seen: ProjectFacts) -> Iterable[Drift]:
+    for path in applied.shipped if applied else ():
+        expected = applied.inputs.get(f"file:{path}") if applied else None
+        if expected is not None and seen.hashes.get(path) != expected:
+            yield Drift(Reason.FILES_CHANGED, f"{path} was changed on the host", is_input=False)
+
+
+def _exited(
+    containers: Sequence[Container],
+    one_shots: frozenset[str],
+    services: Mapping[str, Service],
+    blocked: set[str],
+) -> Iterable[Drift]:
+    running: dict[str, int] = {}
+    for one in containers:
+        running[one.service] = running.get(one.service, 0) + one.running
+        done = one.service in one_shots and one.exit_code == 0
+        if one.state in {"exited", "dead", "removing"} and not done and one.service not in blocked:
+            yield Drift(Reason.EXITED, f"{one.name}: {one.status}", is_input=False)
+    for name, service in services.items():
+        if 0 < running.get(name, 0) < service.scale:
+            detail = f"{name} runs {running[name]} of {service.scale}"
+            yield Drift(Reason.SERVICE_MISSING, detail, is_input=False)
+
+
+def suspicious(containers: Iterable[Container], applied: Applied | None, now: float) -> bool:
+    """Whether only ``docker inspect`` can tell that these containers are fine."""
+    age = now - applied.at if applied else 0.0
+    return any(
+        one.state == "restarting" or (one.up_at_most is not None and one.up_at_most < age)
+        for one in containers
+    )
+
+
+def looping(before: Iterable[Container], after: Iterable[Container]) -> frozenset[str]:
+    """The ids of containers that restarted between two samples, or wait for their next restart."""
+    counts = {one.id: one.inspection.restart_count for one in before if one.inspection}
+    return frozenset(
+        one.id
+        for one in after
+        if one.inspection
+        and one.id in counts
+        and (one.state == "restarting" or one.inspection.restart_count > counts[one.id])
+    )

@@ -1,0 +1,219 @@
+"""New input goes to the host once, and Compose resolves it there once.
+
+What Compose made of it (services, images, ports...) is kept in the record, so a cycle that finds
+nothing new never starts Compose. A dry run does the same in a temporary folder and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import posixpath
+import re
+import tarfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mqctl.errors import MqctlError
+from mqctl.host import compose, record
+from mqctl.host.bundle import bundle
+from mqctl.host.record import Record, Service, Staged
+from mqctl.host.scripts import script
+from mqctl.phases.base import Completed, Hands, View
+from mqctl.phases.inputs import Inputs, digest, gather, references_changed, watched
+from mqctl.phases.projects import Project
+
+RESOLVE = script("compose_resolve", "private", "compose", "resolve")
+PREVIEW = script("compose_preview", "compose", "resolve")
+HASHES = script("hashes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int = 1
+    base: str = ""
+    config: str = ""
+    raw: str = ""
+    error: str = "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One project whose input is new."""
+
+    project: Project
+    inputs: Inputs
+    record: Record = field(default_factory=lambda: Record(salt=""))
+
+
+def stage(projects: Iterable[Project], hands: Hands) -> None:
+    """Gather all inputs, and bring the new ones to the host and into the records."""
+    inputs: dict[str, Inputs] = {}
+    work: list[_Work] = []
+    for project in projects:
+        seen = hands.view.facts.project(project.name)
+        kept = seen.record or Record(salt=hands.fresh_salt())
+        found = inputs[project.name] = gather(project, seen, kept.salt)
+        if found.unknown or found.error or seen.broken:
+            continue
+        staged = kept.staged
+        if staged is None or staged.base != found.base or references_changed(staged, seen):
+            work.append(_Work(project, found, kept))
+    hands.view = replace(hands.view, inputs={**hands.view.inputs, **inputs})
+    if work:
+        _keep(_resolve(work, hands), work, hands)
+
+
+def _resolve(work: Sequence[_Work], hands: Hands) -> dict[str, _Answer]:
+    words = [
+        word
+        for one in work
+        for word in (
+            one.project.name,
+            "staged" if one.inputs.files else "live",
+            f"{one.project.directory}/{record.NEXT}"
+            if one.inputs.files
+            else f"{one.project.directory}/{one.project.layout.directory}",
+            f"{one.project.directory}/{record.NEXT}/{one.project.layout.file}"
+            if one.inputs.files
+            else f"{one.project.directory}/{one.project.layout.file}",
+            " ".join(checkout.name for checkout in one.project.checkouts),
+        )
+    ]
+    env = {f"{one.project.name}.env": one.inputs.env_file() for one in work}
+    if hands.view.dry_run:
+        return _answers(hands.read(PREVIEW, *words, stdin=_tar(work, env)))
+    targets: dict[str, bytes | Mapping[str, bytes]] = {}
+    for one in work:
+        targets[f"{one.project.directory}/{record.MARKER}"] = record.dump(marker(one, hands.view))
+        if one.inputs.files:
+            targets[f"{one.project.directory}/{record.NEXT}"] = one.inputs.files
+    hands.put("stage", targets, subject=_subject(work))
+    limit = hands.view.marquee.policy.command_timeout
+    return _answers(
+        hands.mutate(
+            "validate", RESOLVE, *words, subject=_subject(work), stdin=bundle(env), limit=limit
+        )
+    )
+
+
+def _subject(work: Sequence[_Work]) -> str:
+    return work[0].project.subject if len(work) == 1 else f"{len(work)} projects"
+
+
+def marker(one: _Work, view: View) -> record.Marker:
+    """Whose directory a project's is."""
+    return record.Marker(view.marquee.fleet, view.marquee.name, one.project.name)
+
+
+def _tar(work: Sequence[_Work], env: Mapping[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        contents = {name: text.encode() for name, text in env.items()}
+        for one in work:
+            for path, content in one.inputs.files.items():
+                contents[f"{one.project.directory}/{record.NEXT}/{path}"] = content
+        for name, content in contents.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            member.mode = 0o600
+            archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def _answers(done: Completed) -> dict[str, _Answer]:
+    found: dict[str, _Answer] = {}
+    name = section = ""
+    parts: dict[str, list[str]] = {}
+
+    def close() -> None:
+        if name:
+            config, raw, error = (
+                base64.b64decode("".join(parts.get(key, ()))).decode("utf-8", "replace")
+                for key in ("config", "raw", "error")
+            )
+            found[name] = replace(found[name], config=config, raw=raw, error=error)
+
+    for line in done.text.split("\n"):
+        match line.split(" ", 2):
+            case ["@project", project, status]:
+                close()
+                name, parts = project, {}
+                found[name] = _Answer(status=int(status) if status.isdigit() else 1)
+            case ["@base", *path]:
+                found[name] = replace(found[name], base=" ".join(path))
+            case [word] if word.startswith("@"):
+                section = word[1:]
+            case _:
+                parts.setdefault(section, []).append(line)
+    close()
+    if not found and done.status != 0:
+        raise MqctlError("the input could not be staged on the host", why=done.last_words)
+    return found
+
+
+def _keep(answers: Mapping[str, _Answer], work: Sequence[_Work], hands: Hands) -> None:
+    targets: dict[str, bytes | Mapping[str, bytes]] = {}
+    facts = hands.view.facts
+    for one in work:
+        name = one.project.name
+        staged = _staged(one, answers.get(name, _Answer()), hands)
+        kept = replace(one.record, staged=staged)
+        seen = facts.project(name)
+        hashes = {path: staged.inputs.get(f"ref:{path}", "") for path in staged.references}
+        facts = facts.with_project(
+            replace(
+                seen,
+                record=kept,
+                marker=seen.marker or marker(one, hands.view),
+                entries=seen.entries | {".mqctl"},
+                hashes={**seen.hashes, **hashes},
+            )
+        )
+        shipped = kept.applied.shipped if kept.applied else ()
+        targets[f"{one.project.directory}/{record.RECORD}"] = record.dump(kept)
+        targets[f"{one.project.directory}/{record.WATCHED}"] = watched(staged, shipped)
+    if not hands.view.dry_run:
+        hands.put("record", targets, subject=_subject(work))
+    hands.view = hands.view.with_facts(facts)
+
+
+def _staged(one: _Work, answer: _Answer, hands: Hands) -> Staged:
+    base, values = one.inputs.base, dict(one.inputs.values)
+    if answer.status != 0:
+        return Staged(base, digest(values), values, error=_complaint(answer))
+    try:
+        resolved = compose.parse_config(answer.config, answer.raw, answer.base, one.project.layout)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return Staged(base, digest(values), values, error=f"Compose's answer: {error}")
+    # Also those in a checkout: a commit covers only what git tracks, and env files often are not.
+    named = [*resolved.references, *_dotenv(one.project)]
+    references = tuple(path for path in named if f"file:{path}" not in values)
+    if references:
+        done = hands.read(HASHES, one.project.name, *references)
+        for line in done.text.splitlines():
+            sha, _, path = line.partition("  ")
+            values[f"ref:{path}"] = sha
+    used = compose.service_inputs(resolved.services, values)
+    services = {name: replace(one, input=used[name]) for name, one in resolved.services.items()}
+    return Staged(base, digest(values), values, references, services, resolved.networks)
+
+
+def _dotenv(project: Project) -> tuple[str, ...]:
+    if project.compose is None or project.compose.checkout is None:
+        return ()
+    return (posixpath.normpath(f"{project.layout.directory}/.env"),)
+
+
+_NOISE = re.compile(r"^(time=.*level=warning|WARN)")
+
+
+def _complaint(answer: _Answer) -> str:
+    lines = [one.strip() for one in answer.error.splitlines() if one.strip()]
+    told = [one for one in lines if not _NOISE.match(one)]
+    return (told or lines or [f"Compose ended with {answer.status}"])[-1]
+
+
+def chosen(services: Mapping[str, Service]) -> dict[str, Service]:
+    """The services that shall have containers."""
+    return {name: one for name, one in services.items() if one.scale > 0}

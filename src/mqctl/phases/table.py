@@ -1,0 +1,207 @@
+"""The decision table of a Playground that shall run: the first row that matches. Pure.
+
+The rows before these (held, foreign, expired, stopped) need no staged input: ``playgrounds.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mqctl.host.compose import claimed_ports
+from mqctl.host.facts import Port, ProjectFacts
+from mqctl.host.record import Record, Staged
+from mqctl.model import Decision, Playground, Result, Verb
+from mqctl.phases.base import Action, View, decided
+from mqctl.phases.condition import Condition, Drift, examine
+from mqctl.phases.images import references_of
+from mqctl.phases.projects import of_playground
+from mqctl.phases.reasons import Reason
+from mqctl.phases.staging import chosen
+
+NAME = "playgrounds"
+
+
+@dataclass(slots=True)
+class Shared:
+    """What the decisions of one cycle share: who gets which port and name, and the budget left."""
+
+    rollouts_left: int
+    ports: dict[Port, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def summary(view: View, playground: Playground) -> str:
+    """How many of its containers run."""
+    containers = view.facts.of_project(playground.project)
+    return f"{sum(one.running for one in containers)} of {len(containers)} containers run"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows that need the staged input, for one Playground."""
+
+    view: View
+    playground: Playground
+    seen: ProjectFacts
+    record: Record
+    staged: Staged
+    shared: Shared
+
+    def decide(self) -> Action | Decision:
+        """The first row that matches."""
+        if self.staged.error:
+            return self._say(Reason.FAILING, self.staged.error, result=Result.FAILED)
+        if taken := self._taken():
+            return taken
+        return self._claimed(self._rows())
+
+    def _rows(self) -> Action | Decision:
+        policy = self.view.marquee.policy
+        condition = examine(
+            self.view.facts, self.seen, self.record, self.view.seen, policy.unhealthy_after
+        )
+        failure = self.record.failure
+        tried = failure is not None and failure.digest == self.staged.digest
+        begun = self.record.begun
+        if begun is not None and (self.view.fence is None or begun.fence < self.view.fence):
+            detail = f"the apply that fence {begun.fence} began was not seen to end"
+            return self._act(Verb.RECOVER, Reason.INTERRUPTED, detail)
+        if failure is not None and tried and failure.final:
+            return self._say(Reason.FAILING, failure.message, result=Result.FAILED)
+        if broken := self._image_failed(condition):
+            return broken
+        if condition.absent:
+            detail = "no containers"
+            return self._unless_cooling(Verb.UP, Reason.MISSING, detail, tried=tried)
+        if self.record.stopped:
+            return self._act(Verb.UP, Reason.WAS_STOPPED, "was stopped as declared before")
+        if condition.missing and not any(one.is_input for one in condition.drift):
+            detail = f"no container for {', '.join(condition.missing)}"
+            return self._unless_cooling(Verb.UP, Reason.SERVICE_MISSING, detail, tried=tried)
+        if condition.stuck:
+            return self._stuck(condition)
+        if condition.drift:
+            return self._drift(condition, tried=tried)
+        if condition.waiting:
+            return self._say(Reason.GRACE, condition.waiting)
+        if failure is not None:
+            return self._act(Verb.NONE, Reason.HEALED, f"{failure.step} had failed")
+        detail = summary(self.view, self.playground)
+        return self._say(Reason.CONVERGED, detail, verb=Verb.NONE, result=Result.DONE)
+
+    def _say(self, reason: Reason, detail: str, **how: Verb | Result) -> Decision:
+        subject = f"playground/{self.playground.name}"
+        return decided(NAME, subject, reason, detail, **how)  # type: ignore[arg-type]  # verb and result by name
+
+    def _act(
+        self, verb: Verb, reason: Reason, detail: str, services: tuple[str, ...] = ()
+    ) -> Action:
+        subject = f"playground/{self.playground.name}"
+        return Action(subject, verb, reason, detail, self.playground.project, services)
+
+    def _dirty(self) -> str:
+        return "; ".join(
+            f"{name}: {state.describe()}"
+            for name, state in sorted(self.seen.checkouts.items())
+            if state.dirty
+        )
+
+    def _taken(self) -> Decision | None:
+        mine = self.view.facts.of_project(self.playground.project)
+        own_ports = {port for one in mine if one.running for port in one.ports}
+        others = [one for one in self.view.facts.containers if one not in mine]
+        for port in claimed_ports(chosen(self.staged.services)):
+            if any(port.collides(own) for own in own_ports):
+                continue
+            holder = next(
+                (one.name for one in others for used in one.ports if used.collides(port)), None
+            ) or next((by for used, by in self.shared.ports.items() if used.collides(port)), None)
+            if holder:
+                detail = f"port {port} is taken by {holder}"
+                return self._say(Reason.PORT_TAKEN, detail, result=Result.FAILED)
+        by_name = {one.name: f"a container of {one.project or 'no project'}" for one in others}
+        for service in chosen(self.staged.services).values():
+            name = service.container_name
+            if name and (holder := by_name.get(name) or self.shared.names.get(name)):
+                detail = f"the container name {name} is taken by {holder}"
+                return self._say(Reason.NAME_TAKEN, detail, result=Result.FAILED)
+        return None
+
+    def _claimed(self, verdict: Action | Decision) -> Action | Decision:
+        if isinstance(verdict, Action):
+            for port in claimed_ports(chosen(self.staged.services)):
+                self.shared.ports[port] = verdict.subject
+            for service in chosen(self.staged.services).values():
+                if service.container_name:
+                    self.shared.names[service.container_name] = verdict.subject
+        return verdict
+
+    def _image_failed(self, condition: Condition) -> Decision | None:
+        project = of_playground(self.view.marquee, self.playground)
+        failed = self.view.failed_images
+        broken = [one for one in references_of(self.view, project) if one in failed]
+        if not broken or not (condition.absent or condition.missing or condition.drift):
+            return None
+        return self._say(Reason.IMAGE_FAILED, f"{broken[0]}: {failed[broken[0]]}")
+
+    def _since(self, moment: float | None) -> float:
+        return float("inf") if moment is None else self.view.facts.host_now - moment
+
+    def _cooling(self, moment: float | None) -> str:
+        left = self.view.marquee.policy.rollout_cooldown - self._since(moment)
+        if left <= 0 or self.view.select.lift:
+            return ""
+        return f"again in {left:.0f} s"
+
+    def _unless_cooling(
+        self, verb: Verb, reason: Reason, detail: str, *, tried: bool
+    ) -> Action | Decision:
+        """A creation waits for nothing, unless the same input failed a moment ago."""
+        wait = self._cooling(self.record.last_attempt_at) if tried else ""
+        if wait and self.record.failure:
+            return self._say(Reason.COOLDOWN, f"{self.record.failure.message}; {wait}")
+        return self._act(verb, reason, detail)
+
+    def _stuck(self, condition: Condition) -> Action | Decision:
+        detail = "; ".join(one.detail for one in condition.stuck)
+        if wait := self._grace() or self._cooling(self.record.last_repair_at):
+            failure = self.record.failure
+            if failure is not None:
+                return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
+            return self._say(Reason.COOLDOWN, f"{detail}; {wait}")
+        services = tuple(dict.fromkeys(one.service for one in condition.stuck))
+        return self._act(Verb.RESTART, condition.stuck[0].reason, detail, services)
+
+    def _grace(self) -> str:
+        applied = self.record.applied
+        left = self.view.marquee.policy.apply_grace - self._since(applied.at if applied else None)
+        if left <= 0 or self.view.select.lift:
+            return ""
+        return f"the apply is young, again in {left:.0f} s"
+
+    def _drift(self, condition: Condition, *, tried: bool) -> Action | Decision:
+        # Input that was tried already is no news; what it left behind is drift like any other.
+        news = [one for one in condition.drift if one.is_input and not tried]
+        first = (news or list(condition.drift))[0]
+        detail = "; ".join(one.detail for one in (news or condition.drift))
+        if dirty := self._dirty():
+            return self._say(Reason.DIRTY, f"{dirty}; waits: {detail}")
+        if not news:
+            if wait := self._grace():
+                return self._say(Reason.GRACE, f"{detail}; {wait}")
+            if wait := self._cooling(self._last_try(tried=tried)):
+                return self._wait(first, detail, wait)
+        if self.shared.rollouts_left <= 0 and not self.view.select.lift:
+            budget = self.view.marquee.policy.rollout_budget
+            return self._say(Reason.BUDGET, f"{detail}; {budget} rollouts a cycle, next cycle")
+        self.shared.rollouts_left -= 1
+        return self._act(Verb.ROLLOUT, first.reason, detail)
+
+    def _last_try(self, *, tried: bool) -> float | None:
+        return self.record.last_attempt_at if tried else self.record.last_repair_at
+
+    def _wait(self, first: Drift, detail: str, wait: str) -> Decision:
+        failure = self.record.failure
+        if failure is not None and first.is_input:
+            return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
+        return self._say(Reason.COOLDOWN, f"{detail}; {wait}")
