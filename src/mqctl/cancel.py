@@ -16,13 +16,26 @@ class CancelToken:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._hurry = threading.Event()
         self._status = ExitCode.SIGINT
 
     def cancel(self, status: ExitCode = ExitCode.SIGINT) -> None:
-        """Ask everything to end; the first caller's ``status`` stays. Safe in a signal handler."""
+        """Ask everything to end; the first caller's ``status`` stays.
+
+        Not for a signal handler: an Event that the interrupted code holds would lock up.
+        """
         if not self._event.is_set():
             self._status = status
             self._event.set()
+
+    def hurry(self) -> None:
+        """Ask for the end a second time: clean up, but wait for nothing that can be left out."""
+        self._hurry.set()
+
+    @property
+    def hurried(self) -> bool:
+        """Whether the end was asked for more than once (``shutdown_grace`` is over)."""
+        return self._hurry.is_set()
 
     @property
     def cancelled(self) -> bool:

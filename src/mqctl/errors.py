@@ -107,6 +107,10 @@ class Held(MqctlError):
     code = ExitCode.HELD
 
 
+class HostBusy(Held):
+    """The host still works for an older cycle, and did not finish while we waited."""
+
+
 class CycleEnded(BaseException):
     """Nothing more may happen in this cycle. Not an ``Exception``: it cannot be swallowed."""
 

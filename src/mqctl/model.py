@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
+from mqctl.errors import ConfigError
 from mqctl.secret import SecretRef
 
 # --------------------------------------------------------------------------- what is declared
@@ -66,6 +67,19 @@ class Prop:
     username: str | None = None
     token: SecretRef | None = None
     known_hosts_file: Path | None = None
+
+    def known_hosts(self) -> str:
+        """The text of the Git server's known hosts, "" for the host's own. Raises ConfigError."""
+        if self.known_hosts_file is None:
+            return ""
+        try:
+            return self.known_hosts_file.expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"the known hosts file of the prop {self.name} cannot be read",
+                why=str(error),
+                fix=f"make {self.known_hosts_file} readable, or correct known_hosts_file",
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)

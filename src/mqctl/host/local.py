@@ -23,11 +23,10 @@ _CHUNK = 256 * 1024
 
 # A login over SSH starts with a clean environment; so does this. mqctl's own may hold secrets, and
 # names that a Compose file would interpolate.
-_PASSED = frozenset(
-    ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR")
-    + ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "SSL_CERT_FILE", "DOCKER_HOST", "DOCKER_CONTEXT")
-    + ("DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "HTTP_PROXY", "HTTPS_PROXY")
-    + ("NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+_PASSED = (
+    "PATH HOME USER LOGNAME SHELL LANG TZ TMPDIR XDG_RUNTIME_DIR XDG_CONFIG_HOME SSL_CERT_FILE"
+    " DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS_VERIFY"
+    " HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy"
 )
 
 
@@ -40,7 +39,7 @@ class LocalTransport:
         self._clock = clock
         self._cancel = cancel
         environ = os.environ if environ is None else environ
-        self._environ = {name: value for name, value in environ.items() if name in _PASSED}
+        self._environ = {name: environ[name] for name in _PASSED.split() if name in environ}
         self._left_behind: list[subprocess.Popen[bytes]] = []
         self.connections = 0
         self.channels = 0

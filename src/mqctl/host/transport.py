@@ -44,6 +44,12 @@ class Completed:
         """The standard error, decoded as a whole."""
         return self.stderr.decode("utf-8", "replace")
 
+    @property
+    def last_words(self) -> str:
+        """The last line of the standard error, or the exit status: why it failed, in one line."""
+        lines = [line.strip() for line in self.error_text.splitlines() if line.strip()]
+        return lines[-1] if lines else f"exit status {self.status}"
+
 
 class Transport(Protocol):
     """One Marquee's transport, for one cycle.

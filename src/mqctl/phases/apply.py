@@ -15,8 +15,9 @@ from mqctl.host import compose, docker, record
 from mqctl.host.bundle import bundle
 from mqctl.host.record import Applied, Attempt, Failure, Record, Staged
 from mqctl.host.scripts import script
+from mqctl.host.transport import Completed
 from mqctl.model import Decision, Result, Verb
-from mqctl.phases.base import Action, Completed, Hands, decided
+from mqctl.phases.base import Action, Hands, decided
 from mqctl.phases.images import accounts
 from mqctl.phases.inputs import Inputs, watched
 from mqctl.phases.projects import Project

@@ -9,31 +9,11 @@ from typing import Protocol
 
 from mqctl.host.facts import Facts
 from mqctl.host.git import Tips
+from mqctl.host.transport import Completed
 from mqctl.http import Health
 from mqctl.model import Decision, Marquee, Result, Verb
 from mqctl.phases.inputs import Inputs
 from mqctl.phases.reasons import Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """A command on the host that ended. ``timed_out``: its own limit ended it."""
-
-    stdout: bytes
-    stderr: bytes
-    status: int
-    timed_out: bool = False
-
-    @property
-    def text(self) -> str:
-        """What it printed."""
-        return self.stdout.decode("utf-8", "replace")
-
-    @property
-    def last_words(self) -> str:
-        """The last line of what it complained, for a decision's detail."""
-        lines = [one for one in self.stderr.decode("utf-8", "replace").splitlines() if one.strip()]
-        return lines[-1].strip() if lines else f"exit status {self.status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +130,10 @@ class Phase(Protocol):
     @property
     def name(self) -> str:
         """Its name in output and options."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The phases without which this one would act on half the truth."""
 
     def prepare(self, hands: Hands) -> None:
         """Ask what the first look did not tell; only this phase's own questions."""

@@ -10,8 +10,9 @@ from mqctl.host.bundle import bundle
 from mqctl.host.facts import GitState
 from mqctl.host.git import Tips
 from mqctl.host.scripts import script
+from mqctl.host.transport import Completed
 from mqctl.model import Checkout, Decision, Playground, Prop, Result, Verb
-from mqctl.phases.base import Action, Completed, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View, decided
 from mqctl.phases.git_state import find, remember, subject
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import resting, selected
@@ -35,6 +36,7 @@ class BranchesPhase:
     """See the module."""
 
     name = NAME
+    needs = ("git-state",)
 
     def prepare(self, hands: Hands) -> None:
         """Ask all remotes for their tips in one guarded command (it uses credentials)."""

@@ -9,7 +9,7 @@ from mqctl.errors import ActionFailed
 from mqctl.host.facts import Container, ProjectFacts
 from mqctl.http import Answer, probe_all
 from mqctl.model import AgentChat, Decision, Result, Status, Verb
-from mqctl.phases import expire
+from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply
 from mqctl.phases.base import Action, Hands, Plan, View, decided
 from mqctl.phases.condition import Condition, examine
@@ -17,6 +17,7 @@ from mqctl.phases.images import references_of
 from mqctl.phases.projects import of_chat
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import foreign_project
+from mqctl.phases.staging import stage
 
 NAME = "agent-chats"
 # What a missed check can mean without the agent being at fault: leave it alone.
@@ -27,9 +28,11 @@ class AgentChatsPhase:
     """See the module."""
 
     name = NAME
+    needs = ("images",)
 
     def prepare(self, hands: Hands) -> None:
         """Ask all health URLs together, from here."""
+        stage(wanted.chats(hands.view), hands)
         urls = {
             one.project: one.health_url
             for one in hands.view.marquee.agent_chats

@@ -7,8 +7,9 @@ from dataclasses import replace
 from mqctl.host import record
 from mqctl.host.facts import ProjectFacts
 from mqctl.host.scripts import script
+from mqctl.host.transport import Completed
 from mqctl.model import Decision, Playground, Result, Verb
-from mqctl.phases.base import Action, Completed, Hands, View, decided
+from mqctl.phases.base import Action, Hands, View, decided
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import tombstone_of
 

@@ -24,6 +24,7 @@ class GitStatePhase:
     """See the module."""
 
     name = NAME
+    needs: tuple[str, ...] = ()
 
     def prepare(self, hands: Hands) -> None:
         """The first look has told all."""

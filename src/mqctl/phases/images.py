@@ -11,9 +11,10 @@ from mqctl.errors import ConfigError
 from mqctl.host import docker
 from mqctl.host.bundle import bundle
 from mqctl.host.scripts import script
+from mqctl.host.transport import Completed
 from mqctl.model import Decision, PullPolicy, Registry, Result, Verb
 from mqctl.phases import wanted
-from mqctl.phases.base import Action, Completed, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View, decided
 from mqctl.phases.projects import Project
 from mqctl.phases.reasons import Reason
 from mqctl.phases.staging import chosen, stage
@@ -35,6 +36,7 @@ class ImagesPhase:
     """See the module."""
 
     name = NAME
+    needs = ("git-state",)
 
     def prepare(self, hands: Hands) -> None:
         """Stage what is new: only Compose knows which images a file names."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mqctl.errors import ActionFailed
 from mqctl.host.observe import OBSERVE_PROJECT, parse_project
 from mqctl.model import Decision, Playground, Result, Status, Verb
-from mqctl.phases import expire
+from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply, heal, restart, stop
 from mqctl.phases.base import Action, Hands, Plan, View, decided
 from mqctl.phases.condition import looping, suspicious
@@ -16,6 +16,7 @@ from mqctl.phases.images import references_of
 from mqctl.phases.projects import Project, of_playground
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import buried, is_foreign, past_due, selected
+from mqctl.phases.staging import stage
 from mqctl.phases.table import NAME, Shared, Table, summary
 from mqctl.phases.verify import SAMPLE_INTERVAL
 
@@ -24,9 +25,11 @@ class PlaygroundsPhase:
     """See the module."""
 
     name = NAME
+    needs = ("git-state", "images")
 
     def prepare(self, hands: Hands) -> None:
         """Look twice at what only inspection can judge: a loop needs two samples to be one."""
+        stage(wanted.playgrounds(hands.view), hands)
         for playground in selected(hands.view):
             sample_loops(playground.project, hands)
 

@@ -19,7 +19,8 @@ from mqctl.host import compose, record
 from mqctl.host.bundle import bundle
 from mqctl.host.record import Record, Service, Staged
 from mqctl.host.scripts import script
-from mqctl.phases.base import Completed, Hands, View
+from mqctl.host.transport import Completed
+from mqctl.phases.base import Hands, View
 from mqctl.phases.inputs import Inputs, digest, gather, references_changed, watched
 from mqctl.phases.projects import Project
 
@@ -47,10 +48,15 @@ class _Work:
 
 
 def stage(projects: Iterable[Project], hands: Hands) -> None:
-    """Gather all inputs, and bring the new ones to the host and into the records."""
+    """Gather all inputs, and bring the new ones to the host and into the records.
+
+    Whichever phase comes first does it; projects that were staged this cycle are left out.
+    """
     inputs: dict[str, Inputs] = {}
     work: list[_Work] = []
     for project in projects:
+        if project.name in hands.view.inputs:
+            continue
         seen = hands.view.facts.project(project.name)
         kept = seen.record or Record(salt=hands.fresh_salt())
         found = inputs[project.name] = gather(project, seen, kept.salt)

@@ -29,6 +29,7 @@ class SweepPhase:
     """See the module."""
 
     name = NAME
+    needs: tuple[str, ...] = ()
 
     def prepare(self, hands: Hands) -> None:
         """The first look has told all."""

@@ -1,0 +1,75 @@
+"""Which outcome and exit status a cycle has: one table from how it ended. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mqctl.errors import Cancelled, ExitCode, Held, LockLost, MqctlError, Refused, Unreachable
+from mqctl.model import (
+    CycleReport,
+    Decision,
+    ErrorReport,
+    Outcome,
+    PhaseOutcome,
+    Result,
+    Verb,
+)
+
+_ENDS: tuple[tuple[type[BaseException], Outcome], ...] = (
+    (Held, Outcome.HELD),
+    (LockLost, Outcome.LOST),
+    (Cancelled, Outcome.INTERRUPTED),
+    (Unreachable, Outcome.UNREACHABLE),
+    (Refused, Outcome.REFUSED),
+    (MqctlError, Outcome.FAILED),
+)
+_IDLE = {Verb.NONE, Verb.SKIP, Verb.PARK}
+
+
+def report_of(
+    bare: CycleReport, ended: BaseException | None, *, launchable: bool = True
+) -> CycleReport:
+    """Complete a report with its outcome, exit status and error.
+
+    Args:
+        bare: what happened.
+        ended: what ended the cycle early, if anything did.
+        launchable: whether it could run at all.
+    """
+    if not launchable:
+        why = "its status is disabled, or host and user are not given"
+        return replace(bare, outcome=Outcome.NOT_LAUNCHABLE, reason=why)
+    for kind, outcome in _ENDS:
+        if isinstance(ended, kind):
+            error = _error(ended)
+            return replace(bare, outcome=outcome, error=error, exit_code=error.code)
+    outcome = _outcome(bare)
+    code = ExitCode.FAILED if outcome is Outcome.FAILED else ExitCode.OK
+    return replace(bare, outcome=outcome, exit_code=code)
+
+
+def changes(decision: Decision) -> bool:
+    """Whether a decision changed something on the host."""
+    return decision.result is Result.DONE and decision.action not in _IDLE
+
+
+def _outcome(report: CycleReport) -> Outcome:
+    failed = any(one.outcome is PhaseOutcome.FAILED for one in report.phases)
+    if failed or any(one.result is Result.FAILED for one in report.decisions):
+        return Outcome.FAILED
+    if any(one.result is Result.PLANNED for one in report.decisions):
+        return Outcome.PLANNED
+    changed = any(changes(one) for one in report.decisions)
+    return Outcome.CHANGED if changed else Outcome.UNCHANGED
+
+
+def _error(ended: BaseException | None) -> ErrorReport:
+    match ended:
+        case LockLost(why=why):
+            fix = "see `mqctl history` for who took it; the next cycle starts anew"
+            return ErrorReport(ExitCode.LOST, "the lock was lost; the cycle ended", why, fix)
+        case Cancelled(status=status):
+            return ErrorReport(status, f"interrupted by {status.name}", "", "run again")
+        case MqctlError(what=what, why=why, fix=fix):
+            return ErrorReport(ended.code, what, why, fix)
+    return ErrorReport(ExitCode.BUG, str(ended))

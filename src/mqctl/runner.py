@@ -1,0 +1,430 @@
+"""THE phase runner: lock, phases, renewals, release. A dry run is this loop without a gateway.
+
+    load file -> acquire -> load file again -> raise the host's fence and look ->
+    (phase -> renew)* -> close the fence -> release
+
+Whatever ends it, the lock is released by compare-and-delete, and a failed release never hides what
+ended the cycle.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from mqctl import events
+from mqctl.cancel import CancelToken
+from mqctl.clock import Clock, Instant
+from mqctl.errors import Cancelled, Held, HostBusy, LockLost, MqctlError, Refused, Unreachable
+from mqctl.events import Listener
+from mqctl.hands import Checkpoint, RunnerHands
+from mqctl.host import gateway as host
+from mqctl.host.facts import Facts
+from mqctl.host.observe import OBSERVE, arguments, parse
+from mqctl.host.reader import Reader
+from mqctl.host.transport import Transport, connect
+from mqctl.lock import HeldBy, Lease, Owner, acquire
+from mqctl.model import (
+    Counters,
+    CycleReport,
+    Decision,
+    Fleet,
+    Marquee,
+    Outcome,
+    PhaseOutcome,
+    PhaseReport,
+    Result,
+)
+from mqctl.phases.base import Phase, Selection, View, split
+from mqctl.recall import Recall, quarantined
+from mqctl.report_of import report_of
+from mqctl.store import Store
+
+_BUSY_PAUSE = 0.5  # seconds between two raises while the host works for an older command
+
+
+@dataclass(slots=True)
+class Engines:
+    """Which Docker engine each Marquee of this run turned out to be: two of one corrupt it."""
+
+    _found: dict[str, str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def claim(self, engine: str, marquee: str) -> None:
+        """Raise Refused if another Marquee is the same engine."""
+        with self._lock:
+            other = self._found.setdefault(engine, marquee) if engine else marquee
+        if other != marquee:
+            raise Refused(
+                f"{marquee} and {other} are one and the same Docker engine",
+                why="two cycles would work on it at the same time",
+                fix="declare one Marquee for it",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one cycle shall do. ``whole``: all phases on everything, so it may clear a mark."""
+
+    fleet: Fleet
+    marquee: Marquee
+    phases: tuple[Phase, ...]
+    select: Selection
+    whole: bool
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What is injected into every cycle of a run."""
+
+    load: Callable[[], Fleet]
+    emit: Listener
+    clock: Clock
+    cancel: CancelToken
+    owner: Owner
+    engines: Engines
+
+
+class Cycle:
+    """One cycle of one Marquee; :meth:`run` gives its report and raises nothing but bugs."""
+
+    def __init__(self, order: Order, store: Store, tools: Tools) -> None:
+        self.order = order
+        self.marquee = order.marquee
+        self.store = store
+        self.tools = tools
+        self.lease: Lease | None = None
+        self.decisions: list[Decision] = []
+        self.phases: list[PhaseReport] = []
+        self.warnings: list[str] = []
+        self._transport: Transport | None = None
+        self._gateway: host.Gateway | None = None
+        self._hands: RunnerHands | None = None
+        self._started = tools.clock.instant()
+        self._commands_before = store.commands
+        self._recall = Recall(store.memory(order.fleet.name, self.marquee.name), self.warn)
+
+    # ----------------------------------------------------------------------- the frame
+
+    def run(self) -> CycleReport:
+        """Run the cycle, however it ends."""
+        started_at = self.tools.clock.now()
+        self.tools.emit(events.CycleStarted(self.marquee.name, self.order.dry_run))
+        ended: BaseException | None = None
+        reason: str | None = None
+        if not self.marquee.launchable:
+            report = self._report(started_at, None, None)
+        else:
+            try:
+                self._dry_run() if self.order.dry_run else self._locked()
+            except (MqctlError, LockLost, Cancelled) as error:
+                ended, reason = error, _reason(error)
+                self._note_end(error)
+            finally:
+                fence = self.lease.fence if self.lease else None
+                self._hang_up(ended)
+            report = self._report(started_at, ended, reason, fence)
+            if not self.order.dry_run:
+                self._recall.finished(report, whole=self.order.whole)
+                report = self._report(started_at, ended, reason, fence)
+        self.tools.emit(events.CycleFinished(self.marquee.name, report))
+        return report
+
+    def _report(
+        self,
+        started_at: datetime,
+        ended: BaseException | None,
+        reason: str | None,
+        fence: int | None = None,
+    ) -> CycleReport:
+        transport, gateway = self._transport, self._gateway
+        return report_of(
+            CycleReport(
+                marquee=self.marquee.name,
+                outcome=Outcome.UNCHANGED,
+                reason=reason,
+                fence=fence,
+                started_at=started_at,
+                duration_s=self._since(self._started),
+                phases=tuple(self.phases),
+                counters=Counters(
+                    ssh_connections=transport.connections if transport else 0,
+                    ssh_channels=transport.channels if transport else 0,
+                    guarded_commands=gateway.guarded_commands if gateway else 0,
+                    redis_commands=self.store.commands - self._commands_before,
+                ),
+                decisions=tuple(self.decisions),
+                warnings=tuple(self.warnings),
+            ),
+            ended,
+            launchable=self.marquee.launchable,
+        )
+
+    def _since(self, start: Instant) -> float:
+        return round(self.tools.clock.since(start), 3)
+
+    def warn(self, text: str) -> None:
+        """Tell the operator something that ends nothing."""
+        self.warnings.append(text)
+        self.tools.emit(events.Warned(self.marquee.name, text))
+
+    def _note_end(self, error: BaseException) -> None:
+        """Tell what only the moment of the end knows."""
+        if isinstance(error, HeldBy):
+            self.tools.emit(events.LockHeld(self.marquee.name, error.holder))
+        if isinstance(error, LockLost):
+            self.tools.emit(events.LockLost(self.marquee.name, error.why))
+        if isinstance(error, Cancelled) and self.lease is not None:
+            self._recall.interrupted(self.lease.fence)
+
+    def _hang_up(self, ended: BaseException | None) -> None:
+        """Close the fence, release the lock, close the connection: always, in this order."""
+        if self._gateway is not None and not isinstance(ended, LockLost):
+            self._gateway.close_fence()
+        if self.lease is not None:
+            released = self.lease.release()
+            if not released.released and not isinstance(ended, LockLost):
+                self.warn(f"the lock was not released: {released.detail}")
+            self.tools.emit(
+                events.LockReleased(self.marquee.name, released.released, released.detail)
+            )
+        if self._transport is not None:
+            self._transport.close()
+
+    # ----------------------------------------------------------------------- the way in
+
+    def _locked(self) -> None:
+        tools, order = self.tools, self.order
+        self.lease = acquire(
+            self.store,
+            order.fleet.name,
+            self.marquee.name,
+            tools.owner,
+            ttl=order.fleet.lock_ttl,
+            clock=tools.clock,
+            cancel=tools.cancel,
+        )
+        lease = self.lease
+        tools.emit(
+            events.LockAcquired(
+                self.marquee.name, lease.token, lease.fence, lease.ttl, lease.left()
+            )
+        )
+        self._read_file_again()
+        checkpoint = Checkpoint(self.marquee.name, lease, tools.cancel, tools.emit)
+        checkpoint.phase = "connect"
+        self._transport = connect(self.marquee, clock=tools.clock, cancel=tools.cancel)
+        self._gateway = host.Gateway(
+            self._transport,
+            self.marquee,
+            checkpoint=checkpoint,
+            left=lease.left,
+            emit=tools.emit,
+            clock=tools.clock,
+            cancel=tools.cancel,
+        )
+        facts = self._raise(self._gateway, lease, checkpoint)
+        self._work(facts, self._gateway, checkpoint)
+
+    def _read_file_again(self) -> None:
+        """What was declared when we asked for the lock may have changed while we waited."""
+        before, fleet = self.order, self.tools.load()
+        now = fleet.marquee(self.marquee.name)
+        same = (
+            now is not None
+            and (fleet.name, fleet.redis, fleet.lock_ttl)
+            == (before.fleet.name, before.fleet.redis, before.fleet.lock_ttl)
+            and _place(now) == _place(self.marquee)
+        )
+        if now is None or not same:
+            raise MqctlError(
+                f"the declared file changed where {self.marquee.name} is",
+                why="its fleet, Redis, host or status is not what it was when the run began",
+                fix="run again",
+            )
+        self.marquee = now
+
+    def _raise(self, gateway: host.Gateway, lease: Lease, checkpoint: Checkpoint) -> Facts:
+        """Raise the host's fence, waiting for what an older cycle left running there."""
+        policy, tools = self.marquee.policy, self.tools
+        began = tools.clock.instant()
+        floored = False
+        while True:
+            checkpoint(policy.connect_timeout)
+            verdict = gateway.raise_fence(
+                lease.fence, lease.token, lease.authority, lease.ttl,
+                OBSERVE, *arguments(self.marquee),
+            )  # fmt: skip
+            match verdict:
+                case host.Raised(output):
+                    return self._facts(output.stdout)
+                case host.Stale(current):
+                    if floored:
+                        raise LockLost(f"the host has fence {current}, and did not accept ours")
+                    floored = True
+                    checkpoint.renew(floor=current)
+                    continue
+                case host.OtherAuthority():
+                    raise Held(
+                        f"{self.marquee.name} works for a cycle of another Redis",
+                        why="its fence is open and was raised by a lock of another Redis",
+                        fix="use one Redis for it; it is free one lease after the last step",
+                    )
+                case host.Busy() | host.Settling():
+                    self._wait_for_host(str(verdict), tools.clock.since(began))
+
+    def _wait_for_host(self, detail: str, waited: float) -> None:
+        self.tools.emit(events.HostBusy(self.marquee.name, detail))
+        if waited > self.marquee.policy.command_timeout:
+            raise HostBusy(
+                f"{self.marquee.name} is still busy with a command of an older cycle",
+                why=detail,
+                fix="wait for it to end, or end it on the host",
+            )
+        self.tools.cancel.wait(_BUSY_PAUSE)
+
+    def _facts(self, answer: bytes) -> Facts:
+        """Parse the first look; a Docker that does not answer counts a strike."""
+        try:
+            facts = parse(answer)
+        except Unreachable:
+            strikes = self._recall.strike(self.tools.clock.now().timestamp())
+            if quarantined(strikes):
+                self.tools.emit(events.MarqueeQuarantined(self.marquee.name, strikes))
+            raise
+        self._recall.answered()
+        self.tools.engines.claim(facts.engine_id, self.marquee.name)
+        return facts
+
+    def _dry_run(self) -> None:
+        """The same loop with a gateway that can only read, and without the lock."""
+        tools = self.tools
+        self._transport = connect(self.marquee, clock=tools.clock, cancel=tools.cancel)
+        reader = Reader(self._transport, self.marquee, cancel=tools.cancel, clock=tools.clock)
+        looked = reader.read(
+            OBSERVE, *arguments(self.marquee), limit=self.marquee.policy.command_timeout
+        )
+        facts = parse(looked.stdout)
+        tools.engines.claim(facts.engine_id, self.marquee.name)
+        self._work(facts, None, None, reader)
+
+    # ----------------------------------------------------------------------- the phases
+
+    def _work(
+        self,
+        facts: Facts,
+        gateway: host.Gateway | None,
+        checkpoint: Checkpoint | None,
+        reader: Reader | None = None,
+    ) -> None:
+        tools = self.tools
+        view = View(
+            self.marquee,
+            facts,
+            tools.clock.now(),
+            fence=self.lease.fence if self.lease else None,
+            select=self.order.select,
+            seen=self._recall.first_sights(),
+        )
+        view = replace(view, seen=self._recall.keep_sights(view))
+        asking = gateway or reader
+        assert asking is not None  # noqa: S101 - one of the two is given
+        hands = RunnerHands(
+            view, asking, gateway,
+            cancel=tools.cancel, clock=tools.clock, emit=tools.emit, warn=self.warn,
+        )  # fmt: skip
+        failed: set[str] = set()
+        for phase in self.order.phases:
+            tools.cancel.check()
+            hands.phase = phase.name
+            if checkpoint is not None:
+                checkpoint.phase = phase.name
+            self._phase(phase, hands, failed, checkpoint)
+
+    def _phase(
+        self, phase: Phase, hands: RunnerHands, failed: set[str], checkpoint: Checkpoint | None
+    ) -> None:
+        """One phase and the renewal after it. A phase that fails skips what depends on it."""
+        name, began = self.marquee.name, self.tools.clock.instant()
+        self.tools.emit(events.PhaseStarted(name, phase.name))
+        outcome, detail, renewed = PhaseOutcome.ABORTED, "", False
+        try:
+            if broken := [one for one in phase.needs if one in failed]:
+                outcome, detail = PhaseOutcome.SKIPPED, f"{broken[0]} failed"
+                failed.add(phase.name)
+                return
+            try:
+                self._carry_out(phase, hands)
+                outcome = PhaseOutcome.OK
+            except (Unreachable, Refused):
+                raise
+            except MqctlError as error:
+                outcome, detail = PhaseOutcome.FAILED, _told(error)
+                failed.add(phase.name)
+            if checkpoint is not None:
+                checkpoint.renew()
+                renewed = True
+        finally:
+            report = PhaseReport(phase.name, outcome, self._since(began), renewed, detail)
+            self.phases.append(report)
+            self.tools.emit(events.PhaseFinished(name, report))
+
+    def _carry_out(self, phase: Phase, hands: RunnerHands) -> None:
+        phase.prepare(hands)
+        ready, actions = split(phase.plan(hands.view))
+        for decision in ready:
+            self._decided(decision)
+        if self.order.dry_run:
+            for action in actions:
+                self._decided(action.decided(phase.name, Result.PLANNED))
+            return
+        if not actions:
+            return
+        done: set[str] = set()
+        last = self.tools.clock.instant()
+        try:
+            for decision in phase.perform(actions, hands):
+                done.add(decision.subject)
+                self._decided(replace(decision, duration_s=self._since(last)))
+                last = self.tools.clock.instant()
+        except BaseException:
+            for action in actions:
+                if action.subject not in done:
+                    self._decided(action.decided(phase.name, Result.ABORTED))
+            raise
+
+    def _decided(self, decision: Decision) -> None:
+        self.decisions.append(decision)
+        self.tools.emit(events.DecisionMade(self.marquee.name, decision))
+
+
+def _place(marquee: Marquee) -> tuple[object, ...]:
+    return (
+        marquee.host,
+        marquee.user,
+        marquee.port,
+        marquee.identity_file,
+        marquee.known_hosts_file,
+        marquee.root,
+        marquee.sudo,
+        marquee.launchable,
+    )
+
+
+def _told(error: MqctlError) -> str:
+    return f"{error.what}: {error.why}" if error.why else error.what
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, HeldBy):
+        return "held"
+    if isinstance(error, HostBusy):
+        return "host-busy"
+    if isinstance(error, Cancelled):
+        return error.status.name.lower()
+    if isinstance(error, LockLost):
+        return "lock-lost"
+    return type(error).__name__.lower()
