@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Set
 
 from mqctl.config import nodes
 from mqctl.config.nodes import Path
 from mqctl.config.types import File
 
 
-@dataclass(frozen=True, slots=True)
 class Declared:
     """What the rules run on.
 
     Attributes:
         file: the file, with placeholders or defaults where something was found already.
-        root: the document, whole.
-        broken: where something was found already.
     """
 
-    file: File
-    root: nodes.Mapping
-    broken: Collection[Path]
+    def __init__(self, file: File, root: nodes.Mapping, broken: Iterable[Path]) -> None:
+        self.file = file
+        self._root = root
+        self._broken = frozenset(path for path in broken if path)
+        # Each path that leads to a broken one, so that asking costs the same however many there are.
+        self._above = frozenset(path[:end] for path in self._broken for end in range(len(path) + 1))
 
-    def names(self, *path: str) -> tuple[str, ...]:
+    def names(self, *path: str) -> Set[str]:
         """The keys that the document has at ``path``, whether their values are right or not."""
-        return nodes.keys(self.root, path)
+        return nodes.keys(self._root, path)
 
     def texts(self, *path: str) -> Iterator[tuple[int, str]]:
         """The items of the list at ``path`` that nothing was found at, with their numbers."""
-        found = nodes.follow(self.root, path)
+        found = nodes.follow(self._root, path)
         if found.path == path and isinstance(found.node, nodes.Listing):
             for index, node in enumerate(found.node.items):
                 if isinstance(node, nodes.Scalar) and self.sound(*path, index):
@@ -38,6 +37,5 @@ class Declared:
 
     def sound(self, *path: str | int) -> bool:
         """Whether nothing was found at ``path``, below it, or at what it is part of."""
-        return not any(
-            one[: len(path)] == path or path[: len(one)] == one for one in self.broken if one
-        )
+        part_of = (path[:end] in self._broken for end in range(1, len(path)))
+        return path not in self._above and not any(part_of)

@@ -26,7 +26,7 @@ _SAFE_BELOW = {
 _NAMED = {"registries", "props", "playspecs", "marquees", "triggers"}
 _LONGEST_KEY = 60
 _MOST_NAMES = 12
-_MOST_CANDIDATES = 500
+_MOST_CANDIDATES = 200
 
 
 class About(Enum):

@@ -7,7 +7,7 @@ what is *declared*, so that one type error does not draw dangling names after it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from mqctl.config import texts, urls
 from mqctl.config.declared import Declared
@@ -201,10 +201,10 @@ def _one_of(path: Path, given: Collection[str], one: str, other: str) -> Iterato
 
 
 def _known(
-    path: Path, what: str, name: str, names: Iterable[str], about: About = About.VALUE
+    path: Path, what: str, name: str, names: Collection[str], about: About = About.VALUE
 ) -> Iterator[Finding]:
-    known = sorted(names)
-    if name not in known:
+    if name not in names:
+        known = sorted(names)
         allowed = suggestion(name, known) + listed(known, "none is declared")
         yield Finding(path, f"no {what} is called {shown_key(name)}; {allowed}", about)
 

@@ -1,0 +1,1 @@
+"""The lock and the store, against real Redis servers and real sockets."""

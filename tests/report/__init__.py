@@ -1,0 +1,1 @@
+"""Reports, fed with events written by hand."""
