@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from mqctl import events
 from mqctl.cancel import CancelToken
 from mqctl.clock import Clock
+from mqctl.entry import Engines, Tools
 from mqctl.errors import Cancelled, ExitCode, MqctlError, UsageError, most_severe
 from mqctl.events import Listener
 from mqctl.lock import Owner
 from mqctl.model import CycleReport, Fleet, Marquee, Outcome, RunReport
 from mqctl.phases import RECONCILE, SWEEP
 from mqctl.phases.base import Phase, Selection
-from mqctl.runner import Cycle, Engines, Order, Tools
+from mqctl.runner import Cycle, Order
 from mqctl.store import Store
 
 _LOOK = 0.1  # seconds between two looks at the signals while cycles run

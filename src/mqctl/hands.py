@@ -19,6 +19,7 @@ from mqctl.events import Listener
 from mqctl.host.gateway import Gateway
 from mqctl.host.reader import Reader
 from mqctl.host.transport import Completed
+from mqctl.host.upload import Target
 from mqctl.lock import Lease, margin
 from mqctl.phases.base import View
 
@@ -101,9 +102,7 @@ class RunnerHands:
         gateway = self._changing(step, subject)
         return gateway.mutate(script, *args, stdin=stdin, limit=limit, step=step)
 
-    def put(
-        self, step: str, targets: Mapping[str, bytes | Mapping[str, bytes]], *, subject: str
-    ) -> None:
+    def put(self, step: str, targets: Mapping[str, Target], *, subject: str) -> None:
         """Replace files and directories on the host."""
         gateway = self._changing(step, subject)
         gateway.put(targets, limit=self.view.marquee.policy.command_timeout, step=step)

@@ -9,23 +9,20 @@ ended the cycle.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mqctl import events
-from mqctl.cancel import CancelToken
-from mqctl.clock import Clock, Instant
-from mqctl.errors import Cancelled, Held, HostBusy, LockLost, MqctlError, Refused, Unreachable
-from mqctl.events import Listener
+from mqctl.clock import Instant
+from mqctl.entry import Tools, raise_and_look, read_again
+from mqctl.errors import Cancelled, HostBusy, LockLost, MqctlError, Refused, Unreachable
 from mqctl.hands import Checkpoint, RunnerHands
 from mqctl.host import gateway as host
 from mqctl.host.facts import Facts
 from mqctl.host.observe import OBSERVE, arguments, parse
 from mqctl.host.reader import Reader
 from mqctl.host.transport import Transport, connect
-from mqctl.lock import HeldBy, Lease, Owner, acquire
+from mqctl.lock import HeldBy, Lease, acquire
 from mqctl.model import (
     Counters,
     CycleReport,
@@ -42,27 +39,6 @@ from mqctl.recall import Recall, quarantined
 from mqctl.report_of import report_of
 from mqctl.store import Store
 
-_BUSY_PAUSE = 0.5  # seconds between two raises while the host works for an older command
-
-
-@dataclass(slots=True)
-class Engines:
-    """Which Docker engine each Marquee of this run turned out to be: two of one corrupt it."""
-
-    _found: dict[str, str] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def claim(self, engine: str, marquee: str) -> None:
-        """Raise Refused if another Marquee is the same engine."""
-        with self._lock:
-            other = self._found.setdefault(engine, marquee) if engine else marquee
-        if other != marquee:
-            raise Refused(
-                f"{marquee} and {other} are one and the same Docker engine",
-                why="two cycles would work on it at the same time",
-                fix="declare one Marquee for it",
-            )
-
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -74,18 +50,6 @@ class Order:
     select: Selection
     whole: bool
     dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What is injected into every cycle of a run."""
-
-    load: Callable[[], Fleet]
-    emit: Listener
-    clock: Clock
-    cancel: CancelToken
-    owner: Owner
-    engines: Engines
 
 
 class Cycle:
@@ -213,7 +177,7 @@ class Cycle:
                 self.marquee.name, lease.token, lease.fence, lease.ttl, lease.left()
             )
         )
-        self._read_file_again()
+        self.marquee = read_again(tools.load, order.fleet, self.marquee)
         checkpoint = Checkpoint(self.marquee.name, lease, tools.cancel, tools.emit)
         checkpoint.phase = "connect"
         self._transport = connect(self.marquee, clock=tools.clock, cancel=tools.cancel)
@@ -226,68 +190,11 @@ class Cycle:
             clock=tools.clock,
             cancel=tools.cancel,
         )
-        facts = self._raise(self._gateway, lease, checkpoint)
-        self._work(facts, self._gateway, checkpoint)
+        answer = raise_and_look(self._gateway, self.marquee, lease, checkpoint, tools)
+        self._work(self._first_look(answer), self._gateway, checkpoint)
 
-    def _read_file_again(self) -> None:
-        """What was declared when we asked for the lock may have changed while we waited."""
-        before, fleet = self.order, self.tools.load()
-        now = fleet.marquee(self.marquee.name)
-        same = (
-            now is not None
-            and (fleet.name, fleet.redis, fleet.lock_ttl)
-            == (before.fleet.name, before.fleet.redis, before.fleet.lock_ttl)
-            and _place(now) == _place(self.marquee)
-        )
-        if now is None or not same:
-            raise MqctlError(
-                f"the declared file changed where {self.marquee.name} is",
-                why="its fleet, Redis, host or status is not what it was when the run began",
-                fix="run again",
-            )
-        self.marquee = now
-
-    def _raise(self, gateway: host.Gateway, lease: Lease, checkpoint: Checkpoint) -> Facts:
-        """Raise the host's fence, waiting for what an older cycle left running there."""
-        policy, tools = self.marquee.policy, self.tools
-        began = tools.clock.instant()
-        floored = False
-        while True:
-            checkpoint(policy.connect_timeout)
-            verdict = gateway.raise_fence(
-                lease.fence, lease.token, lease.authority, lease.ttl,
-                OBSERVE, *arguments(self.marquee),
-            )  # fmt: skip
-            match verdict:
-                case host.Raised(output):
-                    return self._facts(output.stdout)
-                case host.Stale(current):
-                    if floored:
-                        raise LockLost(f"the host has fence {current}, and did not accept ours")
-                    floored = True
-                    checkpoint.renew(floor=current)
-                    continue
-                case host.OtherAuthority():
-                    raise Held(
-                        f"{self.marquee.name} works for a cycle of another Redis",
-                        why="its fence is open and was raised by a lock of another Redis",
-                        fix="use one Redis for it; it is free one lease after the last step",
-                    )
-                case host.Busy() | host.Settling():
-                    self._wait_for_host(str(verdict), tools.clock.since(began))
-
-    def _wait_for_host(self, detail: str, waited: float) -> None:
-        self.tools.emit(events.HostBusy(self.marquee.name, detail))
-        if waited > self.marquee.policy.command_timeout:
-            raise HostBusy(
-                f"{self.marquee.name} is still busy with a command of an older cycle",
-                why=detail,
-                fix="wait for it to end, or end it on the host",
-            )
-        self.tools.cancel.wait(_BUSY_PAUSE)
-
-    def _facts(self, answer: bytes) -> Facts:
-        """Parse the first look; a Docker that does not answer counts a strike."""
+    def _first_look(self, answer: bytes) -> Facts:
+        """Parse it; a Docker that does not answer counts a strike and ends the cycle."""
         try:
             facts = parse(answer)
         except Unreachable:
@@ -399,19 +306,6 @@ class Cycle:
     def _decided(self, decision: Decision) -> None:
         self.decisions.append(decision)
         self.tools.emit(events.DecisionMade(self.marquee.name, decision))
-
-
-def _place(marquee: Marquee) -> tuple[object, ...]:
-    return (
-        marquee.host,
-        marquee.user,
-        marquee.port,
-        marquee.identity_file,
-        marquee.known_hosts_file,
-        marquee.root,
-        marquee.sudo,
-        marquee.launchable,
-    )
 
 
 def _told(error: MqctlError) -> str:

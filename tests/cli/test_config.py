@@ -40,7 +40,7 @@ def test_all_errors_at_once_with_their_places(offline: Desk) -> None:
     assert done.stderr.startswith(
         "mqctl: error: 2 errors in marquees.yaml\n  why: marquees.yaml:4:"
     )
-    assert "\n       marquees.yaml:14:" in done.stderr
+    assert "\n       marquees.yaml:15:" in done.stderr
     document = json.loads(offline.mqctl("config", "check", "-o", "json").stdout)
     assert document["error"]["code"] == document["exit_code"] == 78
     assert len(document["error"]["why"].splitlines()) == 2

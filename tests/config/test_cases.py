@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
+from mqctl.config import positions
 from mqctl.config.load import load
 from mqctl.config.problems import ConfigErrors
 from mqctl.config.show import show
@@ -33,6 +35,20 @@ def test_a_bad_file_has_exactly_these_errors(path: Path, monkeypatch: pytest.Mon
     assert found == path.with_suffix(".errors").read_text().splitlines()
     assert caught.value.what.startswith(f"{len(found)} error")
     assert caught.value.why.splitlines() == found
+
+
+@pytest.mark.parametrize("path", [*GOOD, *BAD], ids=lambda path: path.stem)
+def test_the_parser_in_python_finds_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> object:
+        try:
+            return load(path, HOME)
+        except ConfigErrors as error:
+            # The column of a value that is not there is counted in two ways.
+            return [(one.line, one.path, one.message) for one in error.problems]
+
+    with_c = found()
+    monkeypatch.setattr(positions, "_Loader", yaml.SafeLoader)
+    assert found() == with_c
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)

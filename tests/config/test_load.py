@@ -171,3 +171,33 @@ def test_every_key_that_must_be_there_has_a_placeholder() -> None:
         open_ += [one for one in getattr(model_, "__args__", ()) if one is not ...]
     assert needed == set(_PLACEHOLDERS) & needed
     assert {"compose_file", "token", "prop", "playspec", "version"} <= needed
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", ".mqctl", "..", "a/b", "A", "a_b"])
+def test_a_checkout_cannot_be_called_as_what_stands_beside_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "compose.yaml").touch()
+    (found,) = errors(
+        tmp_path,
+        HEAD + "props: {shop: {repository_url: 'git@a:b'}}\n"
+        "playspecs: {web: {compose_file: compose.yaml, "
+        f"checkouts: {{{name}: {{prop: shop}}}}}}}}\n",
+    )
+    assert "not a name; 1 to 40 of a-z, 0-9 and -" in found
+
+
+def test_the_longest_names_make_a_project_that_is_a_directory_s_name(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").touch()
+    longest = "a" * 40
+    fleet = loaded(
+        tmp_path,
+        f"version: 1\nfleet: {longest}\nredis: {{url: embedded}}\n"
+        "playspecs: {web: {compose_file: compose.yaml}}\n"
+        f"marquees: {{{longest}: {{playgrounds: {{{longest}: {{playspec: web}}}},"
+        f" agent_chats: {{{longest}: {{image: a}}}}}}}}\n",
+    )
+    (marquee,) = fleet.marquees
+    projects = [one.project for one in marquee.playgrounds]
+    projects += [one.project for one in marquee.agent_chats]
+    for project in projects:
+        # A directory's name may have 255 characters, and Compose adds "-SERVICE-1" to containers.
+        assert len(project) <= 127

@@ -184,8 +184,8 @@ def test_an_unreadable_last_counts_as_now(plain: Site) -> None:
 
 def test_a_killed_clients_command_goes_on_and_keeps_the_next_raise_out(site: Site) -> None:
     site.raise_(7)
-    client = site.start(site.run_call(7, "sleep 1.5; touch done"))
-    eventually(lambda: site.has("running"), "the command runs")
+    client = site.start(site.run_call(7, "touch began; sleep 1.5; touch done"))
+    eventually(lambda: site.has("began"), "the command runs")
     pid, _, _, _, _, _, name = site.marker()
     os.killpg(client.pid, signal.SIGKILL)
     client.wait()

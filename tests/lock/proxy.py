@@ -54,7 +54,7 @@ class Proxy(Listener):
     """Before a Redis. It misbehaves once, at the first request with ``marker`` in it.
 
     ``lose_reply``: the request arrives, its answer does not. ``delay``: the client is cut off at
-    once and the request arrives only when ``let_go`` is set. ``before`` runs before it is passed on.
+    once and the request arrives only when ``let_go`` is set. ``before`` runs first.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class RedisServer:
         self._process = subprocess.Popen(
             [
                 PROGRAM,
-                *("--port", str(self.port), "--bind", "127.0.0.1 ::1"),
+                *("--port", str(self.port), "--bind", "127.0.0.1", "::1"),
                 *("--unixsocket", str(self.socket), "--dir", str(directory)),
                 *("--save", "", "--appendonly", "no", "--databases", "4"),
                 *("--repl-diskless-sync-delay", "0", *options),
@@ -48,7 +48,11 @@ class RedisServer:
         self.hand = redis.Redis(
             unix_socket_path=str(self.socket), decode_responses=True, protocol=2
         )
-        self._await()
+        try:
+            self._await()
+        except BaseException:
+            self.stop()
+            raise
 
     def _await(self) -> None:
         end = time.monotonic() + 10
@@ -56,7 +60,8 @@ class RedisServer:
             try:
                 self.hand.ping()
             except redis.ConnectionError:
-                assert time.monotonic() < end, "redis-server does not start"
+                assert self._process.poll() is None, f"{PROGRAM} ended at its start"
+                assert time.monotonic() < end, f"{PROGRAM} does not start"
                 time.sleep(0.01)
             else:
                 return

@@ -19,6 +19,13 @@ from tests.lock.server import RedisServer
 
 TOKEN = "11111111-1111-4111-8111-111111111111"
 HERE = Machine("boot-1", "pid:[1]")
+GARBAGE: dict[str, str | bytes] = {
+    "token": TOKEN,
+    "host": b"\xff\xff",
+    "pid": "-",
+    "fence": "x",
+    "renewals": "nan",
+}
 OWNER = {"token": TOKEN, "boot_id": "boot-1", "pid_ns": "pid:[1]", "pid": "4711", "start": "100"}
 
 
@@ -122,14 +129,8 @@ def owner_is_a_string(server: RedisServer) -> None:
 
 def owner_is_garbage(server: RedisServer) -> None:
     server.hand.set(KEYS.lock, TOKEN, px=3000)
-    garbage: dict[bytes | bytearray | memoryview | str | int | float, bytes | str] = {
-        "token": TOKEN,
-        "host": b"\xff\xff",
-        "pid": "-",
-        "fence": "x",
-        "renewals": "nan",
-    }
-    server.hand.hset(KEYS.owner, mapping=garbage)
+    for field, value in GARBAGE.items():
+        server.hand.hset(KEYS.owner, field, value)
 
 
 Harm = Callable[[RedisServer], None]

@@ -50,7 +50,7 @@ def _run(session: Session, arguments: list[str]) -> int:
         return exit_.exit_code
     except typer.TyperException as error:
         if not session.command:  # the command line was not understood
-            session.command = command_of(error)
+            session.command = command_of(error, arguments)
             session.with_output(guess_output(arguments, session.environ))
         raise as_usage_error(error, arguments) from None
 

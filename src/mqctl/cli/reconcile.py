@@ -15,8 +15,8 @@ from mqctl.errors import ExitCode, UsageError
 _EPILOG = epilog(
     """
     mqctl reconcile east-1                one cycle, now
-    mqctl reconcile --all --dry-run       what would be done, and who holds locks
-    mqctl reconcile --all --wait 10m      come back for ten minutes to what is held
+    mqctl reconcile --all --dry-run       what would be done
+    mqctl reconcile --all --wait 10m      come back for 10 min to what is held
     mqctl reconcile east-1 --phase git-state --phase branches
     mqctl reconcile --playground east-1/demo --now
     mqctl reconcile --all --every 60s     a dispatcher: a tick each minute

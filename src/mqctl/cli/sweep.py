@@ -95,11 +95,13 @@ def sweep(
         )
 
     from mqctl.cli.wiring import loader, perform  # noqa: PLC0415 - not for --help
-    from mqctl.fleet import Request  # noqa: PLC0415 - not for --help
 
     load = loader(session)
     fleet = load()
     chosen = names.select(fleet, list(marquee or []), every=every_marquee, command="sweep")
+
+    from mqctl.fleet import Request  # noqa: PLC0415 - not for --help
+
     request = Request(
         command="sweep",
         marquees=chosen,

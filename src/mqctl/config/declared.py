@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from mqctl.config import nodes
 from mqctl.config.nodes import Path
@@ -20,10 +21,10 @@ class Declared:
         self.file = file
         self._root = root
         self._broken = frozenset(path for path in broken if path)
-        # Each path that leads to a broken one, so that asking costs the same however many there are.
+        # Each path that leads to a broken one: asking costs the same however many there are.
         self._above = frozenset(path[:end] for path in self._broken for end in range(len(path) + 1))
 
-    def names(self, *path: str) -> Set[str]:
+    def names(self, *path: str) -> AbstractSet[str]:
         """The keys that the document has at ``path``, whether their values are right or not."""
         return nodes.keys(self._root, path)
 

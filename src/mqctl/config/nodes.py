@@ -7,7 +7,8 @@ text as written is kept beside the value, so that ``1.10`` can stay ``1.10``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -127,7 +128,7 @@ def follow(root: Mapping, path: Iterable[str | int]) -> Found:
     return found
 
 
-def keys(root: Mapping, path: Path) -> Set[str]:
+def keys(root: Mapping, path: Path) -> AbstractSet[str]:
     """The keys of the mapping at ``path``; none if there is no mapping."""
     found = follow(root, path)
     if found.path != path or not isinstance(found.node, Mapping):

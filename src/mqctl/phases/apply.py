@@ -16,6 +16,7 @@ from mqctl.host.bundle import bundle
 from mqctl.host.record import Applied, Attempt, Failure, Record, Staged
 from mqctl.host.scripts import script
 from mqctl.host.transport import Completed
+from mqctl.host.upload import Content
 from mqctl.model import Decision, Result, Verb
 from mqctl.phases.base import Action, Hands, decided
 from mqctl.phases.images import accounts
@@ -140,7 +141,7 @@ def _begin(job: _Job) -> None:
     )
     used = compose.service_inputs(job.staged.services, job.staged.inputs)
     override = compose.override(job.staged.services, job.staged.networks, job.project.labels, used)
-    tree = {**job.inputs.files, record.OVERRIDE: override}
+    tree: dict[str, Content] = {**job.inputs.files, record.OVERRIDE: override}
     before = job.record.applied.shipped if job.record.applied else ()
     gone = [path for path in before if path not in job.inputs.files]
     if gone:

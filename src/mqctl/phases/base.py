@@ -10,6 +10,7 @@ from typing import Protocol
 from mqctl.host.facts import Facts
 from mqctl.host.git import Tips
 from mqctl.host.transport import Completed
+from mqctl.host.upload import Target
 from mqctl.http import Health
 from mqctl.model import Decision, Marquee, Result, Verb
 from mqctl.phases.inputs import Inputs
@@ -106,9 +107,7 @@ class Hands(Protocol):
     ) -> Completed:
         """Run one guarded command; ``limit`` is in seconds and is cut to what the lease covers."""
 
-    def put(
-        self, step: str, targets: Mapping[str, bytes | Mapping[str, bytes]], *, subject: str
-    ) -> None:
+    def put(self, step: str, targets: Mapping[str, Target], *, subject: str) -> None:
         """Replace files and directories on the host, guarded and by rename."""
 
     def pause(self, seconds: float) -> None:

@@ -13,11 +13,11 @@ from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply
 from mqctl.phases.base import Action, Hands, Plan, View, decided
 from mqctl.phases.condition import Condition, examine
-from mqctl.phases.images import references_of
 from mqctl.phases.projects import of_chat
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import foreign_project
 from mqctl.phases.staging import stage
+from mqctl.phases.wanted import references_of
 
 NAME = "agent-chats"
 # What a missed check can mean without the agent being at fault: leave it alone.

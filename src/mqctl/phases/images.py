@@ -15,9 +15,10 @@ from mqctl.host.transport import Completed
 from mqctl.model import Decision, PullPolicy, Registry, Result, Verb
 from mqctl.phases import wanted
 from mqctl.phases.base import Action, Hands, Plan, View, decided
-from mqctl.phases.projects import Project
+from mqctl.phases.decisions import refused
 from mqctl.phases.reasons import Reason
-from mqctl.phases.staging import chosen, stage
+from mqctl.phases.staging import stage
+from mqctl.phases.wanted import references_of
 
 NAME = "images"
 PULL = script("images_pull", "private", "compose")
@@ -45,7 +46,7 @@ class ImagesPhase:
     def plan(self, view: View) -> Plan:
         """One decision a reference; one a project whose images cannot be known."""
         plan: list[Action | Decision] = [
-            decided(NAME, f"image/of-{project.name}", Reason.UNKNOWN, inputs.unknown)
+            decided(NAME, f"image/({project.subject})", Reason.UNKNOWN, inputs.unknown)
             for project in wanted.projects(view)
             if (inputs := view.inputs.get(project.name)) and inputs.unknown
         ]
@@ -91,21 +92,17 @@ def accounts(registries: set[Registry]) -> str:
 
 
 def _wishes(view: View) -> dict[str, _Wish]:
+    """What to pull, but nothing for a Playground that will be refused: nothing is sent for it."""
     wishes: dict[str, _Wish] = {}
+    left_out = refused(view)
     for project in wanted.projects(view):
+        if project.subject in left_out:
+            continue
         for reference in references_of(view, project):
             wish = wishes.setdefault(reference, _Wish())
             wish.policies.add(project.pull_policy)
             wish.registries.update(project.registries)
     return wishes
-
-
-def references_of(view: View, project: Project) -> list[str]:
-    """The images that a project's services name and do not build."""
-    record = view.facts.project(project.name).record
-    staged = record.staged if record else None
-    services = chosen(staged.services) if staged else {}
-    return sorted({one.image for one in services.values() if one.image and not one.build})
 
 
 def _decide(view: View, reference: str, policies: set[PullPolicy]) -> Action | Decision:

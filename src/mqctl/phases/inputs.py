@@ -10,19 +10,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mqctl.config.files import Unshippable, shipped
 from mqctl.errors import ConfigError
 from mqctl.host import compose
 from mqctl.host.facts import ProjectFacts
 from mqctl.host.record import OVERRIDE, Staged
+from mqctl.host.upload import File
 from mqctl.phases.projects import Project
 from mqctl.secret import Secret, SecretRef
 
 # Part of every digest: raise it when what the override says changes.
 RECIPE = "1"
+_PROGRAM, _DATA = 0o755, 0o644
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Inputs:
     name. ``unknown`` says what must happen first (``depends on ...``), ``error`` why there is none.
     """
 
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, File] = field(default_factory=dict)
     env: Mapping[str, str | Secret] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     salt: str = ""
@@ -77,8 +81,8 @@ def gather(project: Project, seen: ProjectFacts, salt: str) -> Inputs:
         }
     except ConfigError as error:
         return Inputs(error=f"{error.what}: {error.why}" if error.why else error.what)
-    except OSError as error:
-        return Inputs(error=f"{error.filename}: {error.strerror}")
+    except (OSError, Unshippable) as error:
+        return Inputs(error=str(error))
     bare = Inputs(files=files, env=env, salt=salt)
     values = {
         "recipe": RECIPE,
@@ -86,7 +90,8 @@ def gather(project: Project, seen: ProjectFacts, salt: str) -> Inputs:
         "layout": f"{project.layout.directory} {project.layout.file}",
         # Salted, since a digest of few short values could be guessed back to them.
         "env": hmac.new(salt.encode(), bare.env_file().encode(), "sha256").hexdigest(),
-        **{f"file:{path}": _sha(content) for path, content in files.items()},
+        **{f"file:{path}": _sha(file.content) for path, file in files.items()},
+        **{f"mode:{path}": "executable" for path, file in files.items() if file.mode == _PROGRAM},
         **{f"commit:{one.name}": seen.checkouts[one.name].head for one in project.checkouts},
     }
     return Inputs(files=files, env=env, values=values, salt=salt)
@@ -96,19 +101,26 @@ def _sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read(project: Project) -> dict[str, bytes]:
+def _read(project: Project) -> dict[str, File]:
     if project.document:
-        return {compose.COMPOSE_FILE: project.document}
+        return {compose.COMPOSE_FILE: File(project.document)}
     if project.compose is None or project.compose.checkout is not None:
         return {}
     source = Path(project.compose.path)
-    files = {compose.COMPOSE_FILE: source.read_bytes()}
-    for name in project.files:
-        path = source.parent / name
-        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for one in inside:
-            files[one.relative_to(source.parent).as_posix()] = one.read_bytes()
+    files = {compose.COMPOSE_FILE: _shipped(source)}
+    for entry in project.files:
+        for name, path in shipped(source.parent, entry).items():
+            files[name] = _shipped(path)
     return files
+
+
+def _shipped(path: Path) -> File:
+    """As git would keep it: a service that is not root must be able to read its configuration.
+
+    The directories above it on the host let nobody else in.
+    """
+    executable = path.stat().st_mode & stat.S_IXUSR
+    return File(path.read_bytes(), _PROGRAM if executable else _DATA)
 
 
 def references_changed(staged: Staged, seen: ProjectFacts) -> bool:
@@ -119,10 +131,10 @@ def references_changed(staged: Staged, seen: ProjectFacts) -> bool:
     )
 
 
-def watched(staged: Staged, shipped: Iterable[str]) -> bytes:
+def watched(staged: Staged, paths: Iterable[str]) -> bytes:
     """The text of ``.mqctl/watched``: what the observation hashes each cycle."""
-    paths = sorted({*staged.references, *shipped, OVERRIDE})
-    return "".join(f"{path}\n" for path in paths).encode()
+    every = sorted({*staged.references, *paths, OVERRIDE})
+    return "".join(f"{path}\n" for path in every).encode()
 
 
 def describe_change(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from mqctl.errors import ActionFailed
 from mqctl.host.observe import OBSERVE_PROJECT, parse_project
-from mqctl.model import Decision, Playground, Result, Status, Verb
+from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply, heal, restart, stop
-from mqctl.phases.base import Action, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View
 from mqctl.phases.condition import looping, suspicious
-from mqctl.phases.images import references_of
-from mqctl.phases.projects import Project, of_playground
+from mqctl.phases.decisions import decide_all
+from mqctl.phases.projects import of_playground
 from mqctl.phases.reasons import Reason
-from mqctl.phases.rest import buried, is_foreign, past_due, selected
+from mqctl.phases.rest import selected
+from mqctl.phases.rows import NAME
 from mqctl.phases.staging import stage
-from mqctl.phases.table import NAME, Shared, Table, summary
 from mqctl.phases.verify import SAMPLE_INTERVAL
 
 
@@ -35,11 +35,7 @@ class PlaygroundsPhase:
 
     def plan(self, view: View) -> Plan:
         """One decision a Playground, the least recently attempted first."""
-        shared = Shared(view.marquee.policy.rollout_budget)
-        return [
-            _look_ahead(view, one, _decide(view, one, shared))
-            for one in sorted(selected(view), key=lambda one: _attempted(view, one))
-        ]
+        return decide_all(view)
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """One after the other; one that fails does not keep the next from its turn."""
@@ -80,69 +76,6 @@ def sample_loops(project: str, hands: Hands) -> None:
 
 def _calm(state: str) -> str:
     return "running" if state == "restarting" else state
-
-
-def _attempted(view: View, playground: Playground) -> tuple[float, str]:
-    record = view.facts.project(playground.project).record
-    return (record.last_attempt_at or 0.0 if record else 0.0, playground.name)
-
-
-def _decide(view: View, playground: Playground, shared: Shared) -> Action | Decision:
-    """The table of the README, "What a cycle decides": the first row that matches."""
-    seen = view.facts.project(playground.project)
-    subject = f"playground/{playground.name}"
-    if playground.hold or seen.hold is not None:
-        detail = seen.hold or "hold is true in the declared file"
-        return decided(NAME, subject, Reason.ON_HOLD, f"{detail}; {summary(view, playground)}")
-    if is_foreign(view.facts, playground, view):
-        detail = f"a project {playground.project} exists that mqctl did not make"
-        return decided(NAME, subject, Reason.FOREIGN, detail, result=Result.FAILED)
-    if seen.broken:
-        return decided(NAME, subject, Reason.UNKNOWN, seen.broken, result=Result.FAILED)
-    if buried(view.facts, playground) or past_due(playground, seen, view):
-        return expire.decide(view, playground, subject)
-    if playground.status is Status.STOPPED:
-        return _stop(view, playground, subject)
-    inputs = view.inputs.get(playground.project)
-    if inputs is None or inputs.unknown:
-        detail = inputs.unknown if inputs else "its input was not looked at"
-        return decided(NAME, subject, Reason.UNKNOWN, detail)
-    if inputs.error:
-        return decided(NAME, subject, Reason.FAILING, inputs.error, result=Result.FAILED)
-    if seen.record is None or seen.record.staged is None:
-        return decided(NAME, subject, Reason.UNKNOWN, "its input was not staged")
-    return Table(view, playground, seen, seen.record, seen.record.staged, shared).decide()
-
-
-def _stop(view: View, playground: Playground, subject: str) -> Action | Decision:
-    up = [one for one in view.facts.of_project(playground.project) if one.up]
-    if not up:
-        return decided(NAME, subject, Reason.DECLARED_STOPPED, verb=Verb.NONE, result=Result.DONE)
-    detail = f"{len(up)} containers are up"
-    return Action(subject, Verb.STOP, Reason.DECLARED_STOPPED, detail, playground.project)
-
-
-def _look_ahead(
-    view: View, playground: Playground, verdict: Action | Decision
-) -> Action | Decision:
-    """In a dry run a Playground is not "converged" while what it depends on is unknown."""
-    if not view.dry_run or isinstance(verdict, Action) or verdict.action is not Verb.NONE:
-        return verdict
-    if verdict.reason != Reason.CONVERGED:
-        return verdict
-    project = of_playground(view.marquee, playground)
-    if waits := _depends_on(view, playground, project):
-        return decided(NAME, verdict.subject, Reason.UNKNOWN, f"depends on {waits}")
-    return verdict
-
-
-def _depends_on(view: View, playground: Playground, project: Project) -> str:
-    for checkout in playground.checkouts:
-        if checkout.prop.active and checkout.follow:
-            return f"checkout/{playground.name}/{checkout.name}"
-    if project.pull_policy == "always":
-        return next((f"image/{one}" for one in references_of(view, project)), "")
-    return ""
 
 
 def _perform(action: Action, playground: Playground, hands: Hands) -> Decision:

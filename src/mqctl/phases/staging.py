@@ -20,6 +20,7 @@ from mqctl.host.bundle import bundle
 from mqctl.host.record import Record, Service, Staged
 from mqctl.host.scripts import script
 from mqctl.host.transport import Completed
+from mqctl.host.upload import Target
 from mqctl.phases.base import Hands, View
 from mqctl.phases.inputs import Inputs, digest, gather, references_changed, watched
 from mqctl.phases.projects import Project
@@ -89,7 +90,7 @@ def _resolve(work: Sequence[_Work], hands: Hands) -> dict[str, _Answer]:
     env = {f"{one.project.name}.env": one.inputs.env_file() for one in work}
     if hands.view.dry_run:
         return _answers(hands.read(PREVIEW, *words, stdin=_tar(work, env)))
-    targets: dict[str, bytes | Mapping[str, bytes]] = {}
+    targets: dict[str, Target] = {}
     for one in work:
         targets[f"{one.project.directory}/{record.MARKER}"] = record.dump(marker(one, hands.view))
         if one.inputs.files:
@@ -117,8 +118,8 @@ def _tar(work: Sequence[_Work], env: Mapping[str, str]) -> bytes:
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         contents = {name: text.encode() for name, text in env.items()}
         for one in work:
-            for path, content in one.inputs.files.items():
-                contents[f"{one.project.directory}/{record.NEXT}/{path}"] = content
+            for path, file in one.inputs.files.items():
+                contents[f"{one.project.directory}/{record.NEXT}/{path}"] = file.content
         for name, content in contents.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
@@ -159,7 +160,7 @@ def _answers(done: Completed) -> dict[str, _Answer]:
 
 
 def _keep(answers: Mapping[str, _Answer], work: Sequence[_Work], hands: Hands) -> None:
-    targets: dict[str, bytes | Mapping[str, bytes]] = {}
+    targets: dict[str, Target] = {}
     facts = hands.view.facts
     for one in work:
         name = one.project.name

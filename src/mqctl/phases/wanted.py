@@ -6,6 +6,7 @@ from mqctl.model import Status
 from mqctl.phases.base import View
 from mqctl.phases.projects import Project, of_chat, of_playground
 from mqctl.phases.rest import foreign_project, resting, selected
+from mqctl.phases.staging import chosen
 
 
 def playgrounds(view: View) -> list[Project]:
@@ -30,3 +31,11 @@ def chats(view: View) -> list[Project]:
 def projects(view: View) -> list[Project]:
     """Both."""
     return playgrounds(view) + chats(view)
+
+
+def references_of(view: View, project: Project) -> list[str]:
+    """The images that a project's services name and do not build."""
+    record = view.facts.project(project.name).record
+    staged = record.staged if record else None
+    services = chosen(staged.services) if staged else {}
+    return sorted({one.image for one in services.values() if one.image and not one.build})

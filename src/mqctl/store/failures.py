@@ -74,7 +74,7 @@ _KNOWN = (
         "correct redis.password, and the user name in redis.url if there is one",
     ),
     _Known(
-        ("NOPERM", "can't run this command", "can't access at least one"),
+        ("NOPERM", "no permissions", "can't run this command", "can't access at least one"),
         Refused,
         "Redis refused a command to this user",
         "give the user what mqctl needs: ~mqctl:* " + " ".join(f"+{one}" for one in ACL_COMMANDS),

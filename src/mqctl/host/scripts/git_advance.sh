@@ -1,6 +1,7 @@
 # DIR BRANCH TIP: fetch, then move a clean checkout to the tip of its declared branch.
 dir=$1 branch=$2
 use_credentials repo
+umask 022 # what a container mounts it must be able to read; the folders above are private
 clean_or_leave "$dir" "$branch"
 cd "$dir" || exit
 before=$(g rev-parse --verify --quiet HEAD)

@@ -1,6 +1,7 @@
 # PROJECT MARKER CHECKOUT URL BRANCH: clone into a temporary folder, then rename: no half clone is seen.
 project=$1 marker=$2 name=$3 url=$4 branch=$5
 use_credentials repo
+umask 022 # what a container mounts it must be able to read; the folders above are private
 temporary="$MQCTL_DIR/.trash/in.$MQCTL_FENCE.clone.$$"
 rm -rf "$temporary"
 g clone --quiet --template= --no-tags --branch "$branch" -- "$url" "$temporary" || { status=$?; rm -rf "$temporary"; exit $status; }

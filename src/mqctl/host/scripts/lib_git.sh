@@ -42,7 +42,7 @@ git_state() (
   branch=$(printf '%s\n' "$listing" | sed -n 's/^# branch.head //p')
   printf 'branch %s\n' "$branch"
   printf 'changes %s\n' "$(printf '%s\n' "$listing" | grep -vc '^#')"
-  printf 'origin %s\n' "$(g config --get remote.origin.url | tr '\n\t' '  ')"
+  printf 'origin %s\n' "$(g config --get remote.origin.url)"
   tips=HEAD
   if [ "$head" = '(initial)' ]; then tips=; else printf 'head %s\n' "$head"; fi
   stashes=$(g stash list --format=%H 2>/dev/null)

@@ -2,6 +2,8 @@
 # may be bind-mounted into a running container, and done again without harm after an interruption.
 install_next() (
   cd "projects/$1" || exit 73
+  # Shipped folders may be mounted into containers that do not run as root; those above stay private.
+  umask 022
   [ -d .mqctl/next ] || exit 0
   find .mqctl/next -type l -delete
   if [ -f .mqctl/next/.mqctl/gone ]; then

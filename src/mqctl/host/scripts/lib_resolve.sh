@@ -2,12 +2,11 @@
 # KIND "staged": DIRECTORY and FILE are below STAGE, and LINKS (checkouts) shall be seen beside them;
 # "live": they lie in a checkout, below the Marquee's directory.
 resolve() (
-  project=$2 root=$MQCTL_DIR dir=$4 file=$5
+  project=$2 root=$MQCTL_DIR dir=$4 file=$5 base=$MQCTL_DIR/projects/$2
   if [ "$3" = staged ]; then
-    root=$1
+    root=$1 base=$1/$4
     for name in $6; do [ -e "$root/$dir/$name" ] || ln -s "$MQCTL_DIR/projects/$project/$name" "$root/$dir/$name"; done
   fi
-  base=$(cd "$root/$dir" && pwd)
   answer=$(compose "$project" "$root/$dir" "$root/$file" '' "$CRED/$project.env" config --format json 2>"$CRED/$project.err")
   printf '@project %s %s\n@base %s\n@config\n%s\n@raw\n' "$project" $? "$base" "$(printf '%s\n' "$answer" | base64)"
   base64 <"$root/$file"

@@ -1,6 +1,6 @@
 """The decision table of a Playground that shall run: the first row that matches. Pure.
 
-The rows before these (held, foreign, expired, stopped) need no staged input: ``playgrounds.py``.
+The rows before these (held, foreign, expired, stopped) need no staged input: ``decisions.py``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from mqctl.host.record import Record, Staged
 from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases.base import Action, View, decided
 from mqctl.phases.condition import Condition, Drift, examine
-from mqctl.phases.images import references_of
 from mqctl.phases.projects import of_playground
 from mqctl.phases.reasons import Reason
 from mqctl.phases.staging import chosen
+from mqctl.phases.wanted import references_of
 
 NAME = "playgrounds"
 
