@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from mqctl.errors import MqctlError
+from mqctl.errors import MqctlError, Unreachable
 from mqctl.model import CycleReport, Outcome
 from mqctl.phases.base import View
 from mqctl.phases.sweep import named_images, undeclared, unused_images
@@ -28,6 +28,7 @@ class Recall:
     memory: Memory
     warn: Callable[[str], None]
     _seen: Mapping[str, float] = field(default_factory=dict)
+    _silent: bool = False  # Redis did not answer: asking again only costs its timeout
 
     def first_sights(self) -> Mapping[str, float]:
         """Since when (seconds since the epoch, host's clock) something has been as it is."""
@@ -69,9 +70,12 @@ class Recall:
             self._try(lambda: self.memory.clear_pending(fence), False, "the pending mark stays")
 
     def _try(self, ask: Callable[[], T], otherwise: T, what: str) -> T:
+        if self._silent:
+            return otherwise
         try:
             return ask()
         except MqctlError as error:
+            self._silent = isinstance(error, Unreachable)
             self.warn(f"{what}: {error.what}")
             return otherwise
 

@@ -22,12 +22,13 @@ from mqctl.host.facts import Facts
 from mqctl.host.observe import OBSERVE, arguments, parse
 from mqctl.host.reader import Reader
 from mqctl.host.transport import Transport, connect
-from mqctl.lock import HeldBy, Lease, acquire
+from mqctl.lock import HeldBy, Lease, State, acquire, status
 from mqctl.model import (
     Counters,
     CycleReport,
     Decision,
     Fleet,
+    Holder,
     Marquee,
     Outcome,
     PhaseOutcome,
@@ -209,6 +210,7 @@ class Cycle:
     def _dry_run(self) -> None:
         """The same loop with a gateway that can only read, and without the lock."""
         tools = self.tools
+        self._name_holder()
         self._transport = connect(self.marquee, clock=tools.clock, cancel=tools.cancel)
         reader = Reader(self._transport, self.marquee, cancel=tools.cancel, clock=tools.clock)
         looked = reader.read(
@@ -217,6 +219,16 @@ class Cycle:
         facts = parse(looked.stdout)
         tools.engines.claim(facts.engine_id, self.marquee.name)
         self._work(facts, None, None, reader)
+
+    def _name_holder(self) -> None:
+        try:
+            [seen] = status(self.store, self.order.fleet.name, [self.marquee.name])
+        except MqctlError as error:
+            self.warn(f"whether the lock is held is not known: {error.what}")
+            return
+        if seen.state is not State.FREE:
+            holder = seen.owner or Holder(token=seen.token or "", ttl_ms=seen.ttl_ms)
+            self.tools.emit(events.LockHeld(self.marquee.name, holder))
 
     # ----------------------------------------------------------------------- the phases
 

@@ -70,6 +70,13 @@ def group(name: str, *, text: str) -> typer.Typer:
     )
 
 
+def _show_help(ctx: Any, _parameter: Any, wanted: bool) -> None:
+    """Print the help as every other answer: a reader that goes away is no crash."""
+    if wanted and not ctx.resilient_parsing:
+        ctx.obj.answer(ctx.get_help())
+        raise typer.Exit(ExitCode.OK)
+
+
 class _Layout:
     """The changed methods; mixed into both of Typer's classes."""
 
@@ -80,6 +87,7 @@ class _Layout:
         option = super().get_help_option(ctx)  # type: ignore[misc] # Typer's
         if option is not None and option.default is None:
             option.default = False
+            option.callback = _show_help
         return option
 
     def format_epilog(self, _ctx: Any, formatter: Any) -> None:

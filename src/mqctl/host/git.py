@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from mqctl.host.facts import GitState
+from mqctl.host.transport import Completed
 from mqctl.model import Checkout, Prop
 from mqctl.secret import Secret
 
@@ -71,6 +73,19 @@ def parse_tips(text: str) -> dict[str, Tips]:
             case [sha, ref] if current and ref.startswith("refs/heads/"):
                 found[current].branches[ref.removeprefix("refs/heads/")] = sha
     return found
+
+
+_CAUSES = re.compile(
+    r"host key|permission denied|could not resolve|connection (refused|timed out|reset)"
+    r"|authentication failed|not found|^fatal:|^error:",
+    re.IGNORECASE,
+)
+
+
+def complaint(done: Completed) -> str:
+    """The line of git's or ssh's complaint that tells the cause: the advice after it does not."""
+    lines = [line.strip() for line in done.error_text.splitlines()]
+    return next((line for line in lines if _CAUSES.search(line)), done.last_words)
 
 
 def credentials(key: str, prop: Prop) -> dict[str, str | Secret]:

@@ -7,6 +7,7 @@ next.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,7 @@ RESTART = script("compose_restart", "private", "compose")
 STOP = script("docker_stop")
 # Where install_next reads which files of an earlier apply shall go.
 GONE = ".mqctl/gone"
+DOCKER_GRACE = 10.0  # seconds that `docker stop` waits by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ def _begin(job: _Job) -> None:
     job.hands.put(
         "begin",
         {
+            **_stop_grace(job),
             f"{directory}/{record.MARKER}": record.dump(
                 record.Marker(
                     job.hands.view.marquee.fleet, job.hands.view.marquee.name, job.project.name
@@ -162,6 +165,16 @@ def _begin(job: _Job) -> None:
         subject=job.action.subject,
     )
     _remember(job, begun)
+
+
+def _stop_grace(job: _Job) -> dict[str, bytes]:
+    """How long the guard lets the daemon settle after an unclean end; it knows 10 s by itself."""
+    records = [one.record for one in job.hands.view.facts.projects.values() if one.record]
+    services = [
+        service for one in records if one.staged for service in one.staged.services.values()
+    ]
+    longest = max((one.stop_grace for one in services), default=0.0)
+    return {"stop-grace": b"%d\n" % math.ceil(longest)} if longest > DOCKER_GRACE else {}
 
 
 def _remember(job: _Job, kept: Record) -> None:

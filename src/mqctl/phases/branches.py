@@ -161,7 +161,12 @@ def _advance(action: Action, playground: Playground, checkout: Checkout, hands: 
     if done.status != 0:
         reasons = {_REMOTE_FAILED: Reason.REMOTE_FAILED, _BRANCH_GONE: Reason.BRANCH_GONE}
         reason = Reason.TIMED_OUT if done.timed_out else reasons.get(done.status, Reason.FAILED)
-        return action.decided(NAME, Result.FAILED, reason=reason, detail=done.last_words)
+        return action.decided(
+            NAME,
+            Result.FAILED,
+            reason=reason,
+            detail=git.complaint(done),
+        )
     states = git.parse_states(done.text)
     remember(hands, playground, states)
     first = done.text.partition("\n")[0]

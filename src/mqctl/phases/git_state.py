@@ -157,7 +157,7 @@ def _clone(action: Action, playground: Playground, checkout: Checkout, hands: Ha
         limit=hands.view.marquee.policy.command_timeout,
     )
     if done.status != 0:
-        return action.decided(NAME, Result.FAILED, detail=done.last_words)
+        return action.decided(NAME, Result.FAILED, detail=git.complaint(done))
     states = git.parse_states(done.text)
     remember(hands, playground, states)
     state = next(iter(states.values()), GitState(error="not seen after the clone"))
@@ -177,6 +177,6 @@ def _correct_origin(
         limit=hands.view.marquee.policy.command_timeout,
     )
     if done.status != 0:
-        return action.decided(NAME, Result.FAILED, detail=done.last_words)
+        return action.decided(NAME, Result.FAILED, detail=git.complaint(done))
     remember(hands, playground, git.parse_states(done.text))
     return action.decided(NAME, Result.DONE)

@@ -12,7 +12,7 @@ from mqctl.host.facts import Port, ProjectFacts
 from mqctl.host.record import Record, Staged
 from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases.base import Action, View, decided
-from mqctl.phases.condition import Condition, Drift, examine
+from mqctl.phases.condition import Condition, examine
 from mqctl.phases.projects import of_playground
 from mqctl.phases.reasons import Reason
 from mqctl.phases.staging import chosen
@@ -190,7 +190,7 @@ class Table:
             if wait := self._grace():
                 return self._say(Reason.GRACE, f"{detail}; {wait}")
             if wait := self._cooling(self._last_try(tried=tried)):
-                return self._wait(first, detail, wait)
+                return self._wait(detail, wait, tried=tried)
         if self.shared.rollouts_left <= 0 and not self.view.select.lift:
             budget = self.view.marquee.policy.rollout_budget
             return self._say(Reason.BUDGET, f"{detail}; {budget} rollouts a cycle, next cycle")
@@ -200,8 +200,8 @@ class Table:
     def _last_try(self, *, tried: bool) -> float | None:
         return self.record.last_attempt_at if tried else self.record.last_repair_at
 
-    def _wait(self, first: Drift, detail: str, wait: str) -> Decision:
+    def _wait(self, detail: str, wait: str, *, tried: bool) -> Decision:
         failure = self.record.failure
-        if failure is not None and first.is_input:
+        if failure is not None and tried:
             return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
         return self._say(Reason.COOLDOWN, f"{detail}; {wait}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from mqctl.clock import Clock
 from mqctl.events import CycleFinished, Event, LockHeld, Warned
 from mqctl.model import CycleReport, ErrorReport, Holder, Outcome
-from mqctl.report.summary import held, problem_lines
+from mqctl.report.summary import held, of_marquee, problem_lines
 from mqctl.report.text import plain
 
 
@@ -43,4 +43,4 @@ class Problems:
             return None
         if cycle.outcome is Outcome.HELD and holder is not None and cycle.reason != "host-busy":
             return held(cycle, holder, self._clock.now())
-        return cycle.error
+        return of_marquee(cycle, cycle.error) if cycle.error else None

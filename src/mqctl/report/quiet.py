@@ -17,7 +17,7 @@ from mqctl.clock import Clock
 from mqctl.events import CycleFinished, Event, LockHeld, MarqueeQuarantined
 from mqctl.model import CycleReport, Holder, Outcome
 from mqctl.report.advice import advice
-from mqctl.report.summary import failure_text, failures, held, problem_lines
+from mqctl.report.summary import failure_text, failures, held, of_marquee, problem_lines
 from mqctl.report.text import plain
 
 AGAIN_S = 3600.0
@@ -143,7 +143,7 @@ class Quiet:
         if cycle.outcome is Outcome.HELD and holder is not None:
             return problem_lines(held(cycle, holder, self._clock.now()))
         if cycle.error is not None:
-            return problem_lines(cycle.error)
+            return problem_lines(of_marquee(cycle, cycle.error))
         reason = f": {plain(cycle.reason)}" if cycle.reason else ""
         return [f"mqctl: error: {cycle.marquee}: {cycle.outcome.value}{reason}"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mqctl.errors import ExitCode
@@ -142,8 +143,8 @@ _OUTCOME_WORDS = {
 def cycle_sentence(cycle: CycleReport) -> str:
     """What a cycle came to, in a few words: ``1 up, 2 pull; 3 as declared``."""
     parts = [_OUTCOME_WORDS.get(cycle.outcome, "")]
-    if cycle.reason and cycle.outcome is not Outcome.UNCHANGED:
-        parts = [plain(cycle.reason)]
+    if cycle.reason not in (None, "", cycle.outcome.value):
+        parts = [plain(cycle.reason or "")]
     if cycle.decisions and cycle.outcome is not Outcome.UNCHANGED:
         parts.append(_counted(cycle.decisions))
     return "; ".join(part for part in parts if part)
@@ -172,6 +173,13 @@ def run_sentence(report: RunReport, *, dry_run: bool = False) -> str:
     listed = ", ".join(f"{number} {name}" for name, number in sorted(outcomes.items()))
     sentence = f"{count(len(report.cycles), 'Marquee')}: {listed}"
     return f"{sentence} (dry run: nothing was sent)" if dry_run else sentence
+
+
+def of_marquee(cycle: CycleReport, problem: ErrorReport) -> ErrorReport:
+    """A cycle's problem with the Marquee's name in it: several may have the same."""
+    if cycle.marquee in problem.what:
+        return problem
+    return replace(problem, what=f"{cycle.marquee}: {problem.what}")
 
 
 def failures(cycle: CycleReport) -> list[Decision]:

@@ -39,6 +39,7 @@ class SshTransport:
         self._cancel = cancel
         self._timeout = marquee.policy.connect_timeout
         self._chain: Chain | None = None
+        self._doubtful = False  # it owes an answer: what comes next goes another way
         self.connections = 0
         self.channels = 0
 
@@ -59,6 +60,7 @@ class SshTransport:
                 fix="check host and port, or raise policy.connect_timeout",
             ) from None
         self.connections += 1
+        self._doubtful = False
 
     def run(
         self, command: str, *, stdin: bytes = b"", limit: float, heed_cancel: bool = True
@@ -74,6 +76,7 @@ class SshTransport:
             if heed_cancel:
                 self._cancel.check()
             if self._clock.since(started) > limit:
+                self._doubtful = True
                 raise TransportBroken("the host did not answer in time", why=f"{limit:.1f} s")
 
         try:
@@ -98,7 +101,7 @@ class SshTransport:
 
     def _start(self, command: str, limit: float, *, heed_cancel: bool) -> paramiko.Channel:
         """Open a channel and send the command; the connection is made anew if it is gone."""
-        if self._chain is None or not self._chain.alive:
+        if self._chain is None or self._doubtful or not self._chain.alive:
             self.close()
             self.open(limit=limit, heed_cancel=heed_cancel)
         assert self._chain is not None  # noqa: S101 - opened above
