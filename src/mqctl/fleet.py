@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from mqctl import events
 from mqctl.cancel import CancelToken
 from mqctl.clock import Clock
-from mqctl.entry import Engines, Tools
+from mqctl.cycle.entry import Engines, Tools
+from mqctl.cycle.runner import Cycle, Order
 from mqctl.errors import Cancelled, ExitCode, MqctlError, UsageError, most_severe
 from mqctl.events import Listener
 from mqctl.lock import Owner
-from mqctl.model import CycleReport, Fleet, Marquee, Outcome, RunReport
+from mqctl.model import CycleReport, ErrorReport, Fleet, Marquee, Outcome, RunReport
 from mqctl.phases import RECONCILE, SWEEP
 from mqctl.phases.base import Phase, Selection
-from mqctl.runner import Cycle, Order
 from mqctl.store import Store
 
 _LOOK = 0.1  # seconds between two looks at the signals while cycles run
@@ -111,11 +111,14 @@ def run(
     tools = Tools(load, emit, clock, cancel, Owner.here(command), Engines())
     with store:
         marquees.sort(key=_pending_first(fleet, store, marquees))
-        cycles = _Dispatch(fleet, request, store, tools).run(marquees)
+        dispatch = _Dispatch(fleet, request, store, tools)
+        cycles = dispatch.run(marquees)
     order = {name: place for place, name in enumerate(request.marquees)}
     cycles.sort(key=lambda one: order[one.marquee])
     report = RunReport(request.command, _status(cycles, request), tuple(cycles))
     emit(events.RunFinished("", report))
+    if dispatch.bug is not None:
+        raise dispatch.bug
     return report
 
 
@@ -190,6 +193,7 @@ class _Dispatch:
     request: Request
     store: Store
     tools: Tools
+    bug: BaseException | None = None  # of one cycle; the others are finished first
     _waiting: dict[str, tuple[float, Marquee]] = field(default_factory=dict)
 
     def run(self, marquees: Iterable[Marquee]) -> list[CycleReport]:
@@ -210,7 +214,8 @@ class _Dispatch:
                 if not running:
                     time.sleep(_LOOK)
                 for future in done:
-                    report, marquee = future.result(), running.pop(future)
+                    marquee = running.pop(future)
+                    report = self._report(future, marquee)
                     if not self._comes_back(report, marquee, deadline):
                         reports.append(report)
         return reports
@@ -226,6 +231,17 @@ class _Dispatch:
         )
         with self.store.fresh() as store:
             return Cycle(order, store, self.tools).run()
+
+    def _report(self, future: Future[CycleReport], marquee: Marquee) -> CycleReport:
+        bug = future.exception()
+        if bug is None:
+            return future.result()
+        self.bug = self.bug or bug
+        what = f"a bug ended it: {type(bug).__name__}"
+        error = ErrorReport(ExitCode.BUG, what, fix="see the crash report")
+        report = CycleReport(marquee.name, Outcome.FAILED, error=error, exit_code=ExitCode.BUG)
+        self.tools.emit(events.CycleFinished(marquee.name, report))
+        return report
 
     def _comes_back(self, report: CycleReport, marquee: Marquee, deadline: float) -> bool:
         delay = self.request.retry_delay * random.uniform(0.8, 1.2)  # noqa: S311 - jitter

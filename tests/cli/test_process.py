@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 
@@ -134,11 +135,11 @@ def test_signals_end_it_with_their_status(
 
 
 def test_a_signal_that_was_ignored_at_the_start_stays_ignored(silent_redis: Desk) -> None:
-    process = silent_redis.start(
-        ["-m", "mqctl", "lock", "status"],
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # noqa: PLW1509
+    code = (
+        "import os, sys; os.execv(sys.executable, [sys.executable, '-m', 'mqctl', *sys.argv[1:]])"
     )
+    ignoring = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); {code}"
+    process = silent_redis.start(["-c", ignoring, "lock", "status"], stderr=subprocess.PIPE)
     wait_until_connected(process.pid)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.5)
@@ -186,11 +187,9 @@ def wait_until_connected(pid: int) -> None:
     until = time.monotonic() + 20
     while time.monotonic() < until:
         links = []
-        for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - as in proc(5)
-            try:
-                links.append(os.readlink(f"/proc/{pid}/fd/{name}"))
-            except FileNotFoundError:
-                continue
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                links.append(str(descriptor.readlink()))
         # Two of them are the pair that signals wake up.
         if sum(link.startswith("socket:") for link in links) > 2:
             time.sleep(0.1)

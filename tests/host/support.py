@@ -55,11 +55,12 @@ class Site:
         self.marquee = Marquee("east", "acme", host="local", root=str(root), sudo=sudo)
         self.directory = root / "acme" / "east"
         self.environ = {"PATH": path or os.environ["PATH"], "HOME": str(root.parent)}
-        self.transport = LocalTransport(
-            clock=Clock(), cancel=CancelToken(), environ=self.environ
-        )
+        self.transport = self.transport_under(CancelToken())
         self.build = Builder(self.marquee)
         self.ttl = 60.0
+
+    def transport_under(self, cancel: CancelToken) -> LocalTransport:
+        return LocalTransport(clock=Clock(), cancel=cancel, environ=self.environ)
 
     def fence(self, number: int, token: str = "one", authority: str = "redis-a") -> Fence:
         return Fence(number, token, authority, self.ttl)

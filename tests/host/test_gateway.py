@@ -152,8 +152,7 @@ def test_a_broken_fence_is_refused_and_says_why(plain: Site, gate: Gateway) -> N
 
 def test_cancellation_stops_what_runs_and_closes_the_door(plain: Site, lease: Lease) -> None:
     cancel = CancelToken()
-    plain.transport._cancel = cancel
-    gate = gateway(plain.transport, plain.marquee, lease, cancel=cancel)
+    gate = gateway(plain.transport_under(cancel), plain.marquee, lease, cancel=cancel)
     gate.raise_fence(7, "one", "redis-a", 60.0, "true")
     Timer(0.5, cancel.cancel, [ExitCode.SIGTERM]).start()
     began = time.monotonic()
@@ -166,7 +165,7 @@ def test_cancellation_stops_what_runs_and_closes_the_door(plain: Site, lease: Le
     with pytest.raises(Cancelled):
         gate.read("true")
     assert gate.close_fence()
-    assert plain.raise_(8, "two").word == "settling"
+    assert Site(plain.directory.parent.parent).raise_(8, "two").word == "settling"
 
 
 def test_input_that_the_guard_cannot_keep_is_refused_here(gate: Gateway) -> None:

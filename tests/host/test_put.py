@@ -90,12 +90,12 @@ def test_a_reader_sees_the_old_file_or_the_new_one(site: Site) -> None:
         pytest.param(b"", id="empty"),
     ],
 )
-def test_a_hostile_tar_changes_nothing(site: Site, archive: bytes) -> None:
-    site.raise_(7)
-    assert site.put(7, ["projects/p"], archive).word == "broken"
-    assert list((site.directory / "projects").iterdir()) == []
-    assert list((site.directory / ".trash").iterdir()) == []
-    assert not (site.directory.parent / "evil").exists()
+def test_a_hostile_tar_changes_nothing(plain: Site, archive: bytes) -> None:
+    plain.raise_(7)
+    assert plain.put(7, ["projects/p"], archive).word == "broken"
+    assert list((plain.directory / "projects").iterdir()) == []
+    assert list((plain.directory / ".trash").iterdir()) == []
+    assert not (plain.directory.parent / "evil").exists()
 
 
 @pytest.mark.parametrize(

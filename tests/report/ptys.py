@@ -39,6 +39,8 @@ class Terminal:
             env={**environ, "TERM": environ.get("TERM", "xterm-256color")},
             cwd=cwd,
             start_new_session=True,
+            # Ctrl-C is a signal only at the terminal that controls the session.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
         )
         os.close(slave)
         self.output = ""

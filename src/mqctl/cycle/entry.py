@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from mqctl import events
 from mqctl.cancel import CancelToken
 from mqctl.clock import Clock
+from mqctl.cycle.hands import Checkpoint
 from mqctl.errors import Held, HostBusy, LockLost, MqctlError, Refused
 from mqctl.events import Listener
-from mqctl.hands import Checkpoint
 from mqctl.host import gateway as host
 from mqctl.host.observe import OBSERVE, arguments
 from mqctl.lock import Lease, Owner

@@ -14,9 +14,12 @@ from datetime import datetime
 
 from mqctl import events
 from mqctl.clock import Instant
-from mqctl.entry import Tools, raise_and_look, read_again
-from mqctl.errors import Cancelled, HostBusy, LockLost, MqctlError, Refused, Unreachable
-from mqctl.hands import Checkpoint, RunnerHands
+from mqctl.cycle.entry import Tools, raise_and_look, read_again
+from mqctl.cycle.hands import Checkpoint, RunnerHands
+from mqctl.cycle.loop import Loop
+from mqctl.cycle.outcome import report_of
+from mqctl.cycle.recall import Recall, quarantined
+from mqctl.errors import Cancelled, HostBusy, LockLost, MqctlError, Unreachable
 from mqctl.host import gateway as host
 from mqctl.host.facts import Facts
 from mqctl.host.observe import OBSERVE, arguments, parse
@@ -26,18 +29,12 @@ from mqctl.lock import HeldBy, Lease, State, acquire, status
 from mqctl.model import (
     Counters,
     CycleReport,
-    Decision,
     Fleet,
     Holder,
     Marquee,
     Outcome,
-    PhaseOutcome,
-    PhaseReport,
-    Result,
 )
-from mqctl.phases.base import Phase, Selection, View, split
-from mqctl.recall import Recall, quarantined
-from mqctl.report_of import report_of
+from mqctl.phases.base import Phase, Selection, View
 from mqctl.store import Store
 
 
@@ -62,12 +59,10 @@ class Cycle:
         self.store = store
         self.tools = tools
         self.lease: Lease | None = None
-        self.decisions: list[Decision] = []
-        self.phases: list[PhaseReport] = []
+        self.loop = Loop(self.marquee.name, tools.emit, tools.clock, tools.cancel)
         self.warnings: list[str] = []
         self._transport: Transport | None = None
         self._gateway: host.Gateway | None = None
-        self._hands: RunnerHands | None = None
         self._started = tools.clock.instant()
         self._commands_before = store.commands
         self._recall = Recall(store.memory(order.fleet.name, self.marquee.name), self.warn)
@@ -114,14 +109,14 @@ class Cycle:
                 fence=fence,
                 started_at=started_at,
                 duration_s=self._since(self._started),
-                phases=tuple(self.phases),
+                phases=tuple(self.loop.phases),
                 counters=Counters(
                     ssh_connections=transport.connections if transport else 0,
                     ssh_channels=transport.channels if transport else 0,
                     guarded_commands=gateway.guarded_commands if gateway else 0,
                     redis_commands=self.store.commands - self._commands_before,
                 ),
-                decisions=tuple(self.decisions),
+                decisions=tuple(self.loop.decisions),
                 warnings=tuple(self.warnings),
             ),
             ended,
@@ -255,73 +250,7 @@ class Cycle:
             view, asking, gateway,
             cancel=tools.cancel, clock=tools.clock, emit=tools.emit, warn=self.warn,
         )  # fmt: skip
-        failed: set[str] = set()
-        for phase in self.order.phases:
-            tools.cancel.check()
-            hands.phase = phase.name
-            if checkpoint is not None:
-                checkpoint.phase = phase.name
-            self._phase(phase, hands, failed, checkpoint)
-
-    def _phase(
-        self, phase: Phase, hands: RunnerHands, failed: set[str], checkpoint: Checkpoint | None
-    ) -> None:
-        """One phase and the renewal after it. A phase that fails skips what depends on it."""
-        name, began = self.marquee.name, self.tools.clock.instant()
-        self.tools.emit(events.PhaseStarted(name, phase.name))
-        outcome, detail, renewed = PhaseOutcome.ABORTED, "", False
-        try:
-            if broken := [one for one in phase.needs if one in failed]:
-                outcome, detail = PhaseOutcome.SKIPPED, f"{broken[0]} failed"
-                failed.add(phase.name)
-                return
-            try:
-                self._carry_out(phase, hands)
-                outcome = PhaseOutcome.OK
-            except (Unreachable, Refused):
-                raise
-            except MqctlError as error:
-                outcome, detail = PhaseOutcome.FAILED, _told(error)
-                failed.add(phase.name)
-            if checkpoint is not None:
-                checkpoint.renew()
-                renewed = True
-        finally:
-            report = PhaseReport(phase.name, outcome, self._since(began), renewed, detail)
-            self.phases.append(report)
-            self.tools.emit(events.PhaseFinished(name, report))
-
-    def _carry_out(self, phase: Phase, hands: RunnerHands) -> None:
-        phase.prepare(hands)
-        ready, actions = split(phase.plan(hands.view))
-        for decision in ready:
-            self._decided(decision)
-        if self.order.dry_run:
-            for action in actions:
-                self._decided(action.decided(phase.name, Result.PLANNED))
-            return
-        if not actions:
-            return
-        done: set[str] = set()
-        last = self.tools.clock.instant()
-        try:
-            for decision in phase.perform(actions, hands):
-                done.add(decision.subject)
-                self._decided(replace(decision, duration_s=self._since(last)))
-                last = self.tools.clock.instant()
-        except BaseException:
-            for action in actions:
-                if action.subject not in done:
-                    self._decided(action.decided(phase.name, Result.ABORTED))
-            raise
-
-    def _decided(self, decision: Decision) -> None:
-        self.decisions.append(decision)
-        self.tools.emit(events.DecisionMade(self.marquee.name, decision))
-
-
-def _told(error: MqctlError) -> str:
-    return f"{error.what}: {error.why}" if error.why else error.what
+        self.loop.run(self.order.phases, hands, checkpoint, dry_run=self.order.dry_run)
 
 
 def _reason(error: BaseException) -> str:
