@@ -1,0 +1,1 @@
+"""The host side: transport, guard and gateway, against real shells and real SSH servers."""

@@ -21,6 +21,7 @@ from mqctl.model import Marquee, Policy
 from tests.bed.keys import known_hosts_lines, make_key, public
 from tests.bed.net import free_port
 
+ONE = "one"
 SHELLS = {"dash": ["dash"], "bash": ["bash"], "busybox": ["busybox", "sh"]}
 
 
@@ -62,16 +63,16 @@ class Site:
     def transport_under(self, cancel: CancelToken) -> LocalTransport:
         return LocalTransport(clock=Clock(), cancel=cancel, environ=self.environ)
 
-    def fence(self, number: int, token: str = "one", authority: str = "redis-a") -> Fence:
+    def fence(self, number: int, token: str = ONE, authority: str = "redis-a") -> Fence:
         return Fence(number, token, authority, self.ttl)
 
     def ask(self, call: Call, stdin: bytes = b"", limit: float = 30.0) -> Answer:
         return verdict.read(call.nonce, self.transport.run(call.line, stdin=stdin, limit=limit))
 
-    def raise_(self, number: int, token: str = "one", authority: str = "redis-a") -> Answer:
+    def raise_(self, number: int, token: str = ONE, authority: str = "redis-a") -> Answer:
         return self.ask(self.build.raise_(self.fence(number, token, authority)))
 
-    def close(self, number: int, token: str = "one") -> Answer:
+    def close(self, number: int, token: str = ONE) -> Answer:
         return self.ask(self.build.close(self.fence(number, token)))
 
     def soon(self, seconds: float = 30.0) -> NotAfter:
@@ -85,7 +86,7 @@ class Site:
         number: int,
         script: str,
         *args: str,
-        token: str = "one",
+        token: str = ONE,
         not_after: NotAfter | None = None,
         limit: float = 20.0,
         size: int = 0,
@@ -105,7 +106,7 @@ class Site:
         number: int,
         script: str,
         *args: str,
-        token: str = "one",
+        token: str = ONE,
         not_after: NotAfter | None = None,
         limit: float = 20.0,
         stdin: bytes = b"",
@@ -165,19 +166,21 @@ class Sshd:
         Path("/run/sshd").mkdir(exist_ok=True)
         config = folder / "config"
         config.write_text(
-            "\n".join([
-                f"Port {self.port}",
-                "ListenAddress 127.0.0.1",
-                f"HostKey {self.host_key}",
-                f"AuthorizedKeysFile {self._authorized}",
-                f"SetEnv HOME={home}",
-                "StrictModes no",
-                "UsePAM no",
-                "PasswordAuthentication no",
-                "PidFile none",
-                "LogLevel VERBOSE",
-                *options,
-            ])
+            "\n".join(
+                [
+                    f"Port {self.port}",
+                    "ListenAddress 127.0.0.1",
+                    f"HostKey {self.host_key}",
+                    f"AuthorizedKeysFile {self._authorized}",
+                    f"SetEnv HOME={home}",
+                    "StrictModes no",
+                    "UsePAM no",
+                    "PasswordAuthentication no",
+                    "PidFile none",
+                    "LogLevel VERBOSE",
+                    *options,
+                ]
+            )
         )
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -56,7 +56,9 @@ def test_a_mutation_asks_the_lease_announces_itself_and_runs(plain: Site) -> Non
     lease, events = Lease(), list[object]()
     gate = gateway(plain.transport, plain.marquee, lease, events=events)
     gate.raise_fence(7, "one", "redis-a", 60.0, "true")
-    output = gate.mutate("cat; echo $1; exit 4", "arg", stdin=b"in ", limit=5, step="up playground/x")
+    output = gate.mutate(
+        "cat; echo $1; exit 4", "arg", stdin=b"in ", limit=5, step="up playground/x"
+    )
     assert output == Completed(b"in arg\n", b"", 4)
     assert lease.wanted == [5]
     assert events == [StepSending("east", "up playground/x")]
@@ -121,7 +123,7 @@ def test_after_a_time_out_the_next_command_waits_until_it_settled(
     assert gate.mutate("sleep 30", limit=0.2, step="x").timed_out
     left = float((plain.directory / "settling").read_text().split()[1]) / 100
     before = len(lease.wanted)
-    assert gate.mutate("cat /proc/uptime", limit=5, step="y").text.split() > [f"{left:.2f}"]
+    assert float(gate.mutate("cat /proc/uptime", limit=5, step="y").text.split()[0]) >= left
     assert len(lease.wanted) > before + 3  # it asked for the lease while it waited
 
 
@@ -133,7 +135,7 @@ def test_a_foreign_fence_is_a_loss(plain: Site, gate: Gateway) -> None:
         gate.raise_fence(10, "ten", "redis-a", 60.0, "true")
 
 
-def test_a_closed_fence_is_a_loss(plain: Site, gate: Gateway) -> None:
+def test_a_closed_fence_is_a_loss(gate: Gateway) -> None:
     assert gate.close_fence()
     with pytest.raises(LockLost, match="closed"):
         gate.mutate("true", limit=5, step="x")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mqctl.host.upload import File, pack
+from mqctl.host.upload import File, Target, pack
 from tests.host.support import Site
 
 
@@ -37,7 +37,7 @@ def mode(path: Path) -> int:
 def test_files_and_directories_arrive_together(site: Site) -> None:
     site.raise_(7)
     content = {"compose.yaml": b"a", "conf.d/x/y.conf": b"\x00\xff", "run": File(b"c", 0o755)}
-    targets = {"projects/p/.mqctl/next": content, "tombstones/q": b"{}"}
+    targets: dict[str, Target] = {"projects/p/.mqctl/next": content, "tombstones/q": b"{}"}
     assert site.put(7, list(targets), pack(targets)).word == "stored"
     new = site.directory / "projects/p/.mqctl/next"
     assert (new / "conf.d/x/y.conf").read_bytes() == b"\x00\xff"
@@ -100,12 +100,14 @@ def test_a_hostile_tar_changes_nothing(plain: Site, archive: bytes) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["", ".", "..", "/etc/x", "projects/../../x", "projects//x", "projects/./x", "projects/"]
-    + ["fence", "last", "running", "settling", ".trash", ".trash/x", "projects/link/x"],
+    [
+        *("", ".", "..", "/etc/x", "projects/../../x", "projects//x", "projects/./x", "projects/"),
+        *("fence", "last", "running", "settling", ".trash", ".trash/x", "projects/link/x"),
+    ],
 )
 def test_a_target_outside_its_place_is_refused(plain: Site, target: str) -> None:
     plain.raise_(7)
-    (plain.directory / "projects/link").symlink_to("/tmp")
+    (plain.directory / "projects/link").symlink_to(plain.directory.parent)
     assert plain.put(7, ["projects/fine", target], pack({"a": b"1", "b": b"2"})).word == "broken"
     assert not plain.has("projects/fine")
 
@@ -133,7 +135,9 @@ def test_put_obeys_the_fence(site: Site) -> None:
 
 def test_put_waits_for_a_running_command_but_not_to_unpack(site: Site) -> None:
     site.raise_(7)
-    with site.start(site.run_call(7, "touch began; sleep 0.7; test ! -e projects/p && touch alone")):
+    with site.start(
+        site.run_call(7, "touch began; sleep 0.7; test ! -e projects/p && touch alone")
+    ):
         while not site.has("began"):
             time.sleep(0.01)
         assert site.put(7, ["projects/p"], pack({"": b"1"})).word == "stored"
@@ -151,5 +155,3 @@ def test_a_large_upload_is_quick(plain: Site) -> None:
     began = time.monotonic()
     assert plain.put(7, ["projects/p"], pack({"": {"big": b"x" * 16_000_000}})).word == "stored"
     assert time.monotonic() - began < 3.0
-
-

@@ -55,7 +55,9 @@ def test_a_closed_fence_stays_closed(site: Site) -> None:
 def test_a_break_closes_under_its_own_number(site: Site) -> None:
     site.raise_(7)
     broken = site.fence(8, "breaker")
-    assert [site.ask(site.build.raise_(broken, closed=True)).word for _ in range(2)] == ["raised"] * 2
+    assert [site.ask(site.build.raise_(broken, closed=True)).word for _ in range(2)] == [
+        "raised"
+    ] * 2
     assert site.run(7, "true").number() == 8
     assert site.run(8, "true", token="breaker").word == "closed"
     assert site.raise_(8, "breaker").word == "closed"
@@ -237,7 +239,10 @@ def test_a_raise_removes_what_older_fences_left(site: Site) -> None:
     beside = site.directory.with_name(".new.east.dead")
     beside.mkdir()
     site.raise_(8, "two")
-    assert sorted(os.listdir(site.directory / ".trash")) == ["in.8.keep", "kept"]
+    assert sorted(one.name for one in (site.directory / ".trash").iterdir()) == [
+        "in.8.keep",
+        "kept",
+    ]
     assert not beside.exists()
 
 

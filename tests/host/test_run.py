@@ -9,8 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 from mqctl.host.guard import NotAfter
 from mqctl.host.transport import Completed
 from tests.host.support import Site, eventually, path_with
@@ -64,7 +62,9 @@ def test_a_large_input_arrives_whole_or_not_at_all(site: Site) -> None:
 
 def test_input_and_script_are_in_no_file(site: Site) -> None:
     site.raise_(7)
-    output = done(site, 'read -r secret; grep -rl "$secret" "$MQCTL_DIR" || echo none', stdin=b"s3cr3t\n")
+    output = done(
+        site, 'read -r secret; grep -rl "$secret" "$MQCTL_DIR" || echo none', stdin=b"s3cr3t\n"
+    )
     assert output.stdout == b"none\n"
 
 
@@ -137,7 +137,10 @@ def test_a_command_killed_by_a_signal_settles(site: Site) -> None:
 
 def test_the_flock_is_the_commands_and_its_childrens(site: Site) -> None:
     site.raise_(7)
-    assert done(site, "flock -n . true || echo taken; (flock -n . true || echo taken)").text == "taken\ntaken\n"
+    assert (
+        done(site, "flock -n . true || echo taken; (flock -n . true || echo taken)").text
+        == "taken\ntaken\n"
+    )
 
 
 def test_one_command_at_a_time(site: Site) -> None:

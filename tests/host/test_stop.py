@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 from mqctl.host.guard import Call
-from tests.host.support import Site, eventually
+from tests.host.support import ONE, Site, eventually
 
 
-def stop(site: Site, number: int, victim: Call, *, token: str = "one", grace: float = 2.0) -> str:
+def stop(site: Site, number: int, victim: Call, *, token: str = ONE, grace: float = 2.0) -> str:
     return site.ask(site.build.stop(site.fence(number, token), victim, grace=grace)).word
 
 

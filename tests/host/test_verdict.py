@@ -35,7 +35,9 @@ def test_noise_around_an_answer_does_not_matter(noise: bytes) -> None:
     assert answer.output == Completed(b"out", b"", 0)
 
 
-@pytest.mark.parametrize("output", [b"", b"\n", b"a\n", b"\n\n@", b"\x00\xff\xfe", b"@" + N.encode()])
+@pytest.mark.parametrize(
+    "output", [b"", b"\n", b"a\n", b"\n\n@", b"\x00\xff\xfe", b"@" + N.encode()]
+)
 def test_an_output_comes_back_to_the_byte(output: bytes) -> None:
     err = f"motd\n\n@{N} begin\n".encode() + output + f"\n@{N} end\n".encode() + b"logout"
     answer = read(N, raw(line("begin") + output + line("end exited 3"), err))
@@ -44,7 +46,12 @@ def test_an_output_comes_back_to_the_byte(output: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("outcome", "status", "timed_out"),
-    [("exited 124", 124, False), ("exited 78", 78, False), ("timed-out", 124, True), ("killed", 137, False)],
+    [
+        ("exited 124", 124, False),
+        ("exited 78", 78, False),
+        ("timed-out", 124, True),
+        ("killed", 137, False),
+    ],
 )
 def test_a_status_is_not_a_time_out(outcome: str, status: int, timed_out: bool) -> None:
     output = read(N, raw(line("begin") + line(f"end {outcome}"))).output

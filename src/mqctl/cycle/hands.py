@@ -25,6 +25,7 @@ from mqctl.phases.base import View
 
 # A renewal that would bring less than this share of the lease is not worth its round trip.
 _FRESH = 0.9
+_A_LOOK = 20.0  # seconds that a look at one project takes at most, when all is well
 
 
 class Checkpoint:
@@ -74,6 +75,7 @@ class RunnerHands:
         reader: Reader,
         gateway: Gateway | None,
         *,
+        checkpoint: Checkpoint | None,
         cancel: CancelToken,
         clock: Clock,
         emit: Listener,
@@ -83,6 +85,7 @@ class RunnerHands:
         self.phase = ""
         self._reader = reader
         self._gateway = gateway
+        self._checkpoint = checkpoint
         self._cancel = cancel
         self._emit = emit
         self._warn = warn
@@ -114,7 +117,9 @@ class RunnerHands:
         return self._gateway
 
     def pause(self, seconds: float) -> None:
-        """Wait; a cancellation ends it."""
+        """Wait between two looks: a step boundary, where the lease may be renewed."""
+        if self._checkpoint is not None:
+            self._checkpoint(seconds + _A_LOOK)
         self._cancel.wait(seconds)
 
     def warn(self, text: str) -> None:

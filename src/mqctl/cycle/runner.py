@@ -247,7 +247,7 @@ class Cycle:
         asking = gateway or reader
         assert asking is not None  # noqa: S101 - one of the two is given
         hands = RunnerHands(
-            view, asking, gateway,
+            view, asking, gateway, checkpoint=checkpoint,
             cancel=tools.cancel, clock=tools.clock, emit=tools.emit, warn=self.warn,
         )  # fmt: skip
         self.loop.run(self.order.phases, hands, checkpoint, dry_run=self.order.dry_run)

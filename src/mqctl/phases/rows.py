@@ -169,7 +169,9 @@ class Table:
             if failure is not None:
                 return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
             return self._say(Reason.COOLDOWN, f"{detail}; {wait}")
-        services = tuple(dict.fromkeys(one.service for one in condition.stuck))
+        # A paused container only has to go on; the others are made anew.
+        broken = [one for one in condition.stuck if one.reason is not Reason.PAUSED]
+        services = tuple(dict.fromkeys(one.service for one in broken))
         return self._act(Verb.RESTART, condition.stuck[0].reason, detail, services)
 
     def _grace(self) -> str:

@@ -201,9 +201,23 @@ def _staged(one: _Work, answer: _Answer, hands: Hands) -> Staged:
         for line in done.text.splitlines():
             sha, _, path = line.partition("  ")
             values[f"ref:{path}"] = sha
+    _note_binds(one, resolved.services.values(), hands)
     used = compose.service_inputs(resolved.services, values)
     services = {name: replace(one, input=used[name]) for name, one in resolved.services.items()}
     return Staged(base, digest(values), values, references, services, resolved.networks)
+
+
+def _note_binds(one: _Work, services: Iterable[Service], hands: Hands) -> None:
+    """A bind mount that nothing ships and the host lacks: Docker would create it, empty."""
+    there = {path.partition("/")[0] for path in one.inputs.files}
+    there |= {checkout.name for checkout in one.project.checkouts}
+    there |= hands.view.facts.project(one.project.name).entries | {"."}
+    for path in sorted({bind for service in services for bind in service.binds}):
+        if not path.startswith("/") and path.partition("/")[0] not in there:
+            hands.warn(
+                f"{one.project.subject}: nothing ships the bind mount {path}, and the host has"
+                " none: Docker creates it empty"
+            )
 
 
 def _dotenv(project: Project) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-# LIMIT REFERENCE...: pull side by side, each bounded by LIMIT seconds, each with an answer of its own.
+# LIMIT REFERENCE...: pull side by side, each bounded by LIMIT seconds, each with an answer of its own
+# as soon as it is known: should the whole be ended early, what was pulled is told.
 use_registries
 limit=$1
 shift
@@ -13,7 +14,7 @@ pull() (
     status=$?
     if [ $status = 124 ]; then echo "no answer within $limit s" >>"$CRED/pull.$1.err"; fi
     printf 'failed %s %s\n' "$2" "$(tail -n 1 "$CRED/pull.$1.err")"
-  fi >"$CRED/pull.$1.out"
+  fi
 )
 n=0 waiting=0
 for reference in "$@"; do
@@ -23,4 +24,3 @@ for reference in "$@"; do
   if [ $waiting -ge 4 ]; then wait; waiting=0; fi
 done
 wait
-cat "$CRED"/pull.*.out

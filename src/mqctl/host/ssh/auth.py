@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,21 +30,19 @@ class KeysOnly(AuthStrategy):
     def __init__(self, hop: Hop) -> None:
         super().__init__(ssh_config=SSHConfig())
         self._hop = hop
-        self._agent = Agent()
         self._notes: list[str] = []
 
     def get_sources(self) -> Iterator[InMemoryPrivateKey]:
         """Each key once."""
-        held = {key.asbytes(): key for key in self._agent.get_keys()}
-        tried: set[bytes] = set()
-        for path in self._hop.identities:
-            key = self._load(path) or held.get(_public_blob(path))
-            if key is not None and key.asbytes() not in tried:
-                tried.add(key.asbytes())
+        agent = Agent()
+        try:
+            held = {key.asbytes(): key for key in agent.get_keys()}
+            keys = {key.asbytes(): key for key in self._identities(held)}
+            for key in (keys | held if self._hop.agent_too else keys).values():
                 yield InMemoryPrivateKey(self._hop.user, key)
-        for blob, key in held.items() if self._hop.agent_too else ():
-            if blob not in tried:
-                yield InMemoryPrivateKey(self._hop.user, key)
+        finally:
+            with suppress(OSError):
+                agent.close()
 
     def authenticate(self, transport: Transport) -> AuthResult:
         """Try them all.
@@ -67,15 +65,19 @@ class KeysOnly(AuthStrategy):
                 fix=f"add the public key to ~{self._hop.user}/.ssh/authorized_keys there;"
                 " a key with a passphrase must be in the agent (ssh-add)",
             ) from None
-        finally:
-            with suppress(OSError):
-                self._agent.close()
+
+    def _identities(self, held: Mapping[bytes, PKey]) -> Iterator[PKey]:
+        for path in self._hop.identities:
+            key = self._load(path) or held.get(_public_blob(path))
+            if key is not None:
+                yield key
 
     def _load(self, path: Path) -> PKey | None:
         try:
             return PKey.from_path(path)
         except FileNotFoundError:
-            self._notes.append(f"{path} does not exist")
+            if not self._hop.agent_too:  # else it is one of many that may exist
+                self._notes.append(f"{path} does not exist")
         except (TypeError, PasswordRequiredException):  # the former by cryptography itself
             self._notes.append(f"{path} is encrypted")
         except Exception as error:  # noqa: BLE001 - paramiko's UnknownKeyType is a bare Exception
