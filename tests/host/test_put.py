@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mqctl.host.upload import File, Target, pack
+from mqctl.host.upload import Content, File, Target, pack
 from tests.host.support import Site
 
 
@@ -36,7 +36,7 @@ def mode(path: Path) -> int:
 
 def test_files_and_directories_arrive_together(site: Site) -> None:
     site.raise_(7)
-    content = {"compose.yaml": b"a", "conf.d/x/y.conf": b"\x00\xff", "run": File(b"c", 0o755)}
+    content: dict[str, Content] = {"compose.yaml": b"a", "conf.d/x/y.conf": b"\x00\xff", "run": File(b"c", 0o755)}
     targets: dict[str, Target] = {"projects/p/.mqctl/next": content, "tombstones/q": b"{}"}
     assert site.put(7, list(targets), pack(targets)).word == "stored"
     new = site.directory / "projects/p/.mqctl/next"

@@ -108,6 +108,7 @@ class Staged:
     references: tuple[str, ...] = ()
     services: Mapping[str, Service] = field(default_factory=dict)
     networks: tuple[str, ...] = ()
+    compose_version: str = ""
     error: str = ""
 
 

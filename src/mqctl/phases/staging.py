@@ -28,6 +28,7 @@ from mqctl.phases.projects import Project
 RESOLVE = script("compose_resolve", "private", "compose", "resolve")
 PREVIEW = script("compose_preview", "compose", "resolve")
 HASHES = script("hashes")
+_AT_ONCE = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class _Answer:
     config: str = ""
     raw: str = ""
     error: str = "no answer"
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,10 @@ def stage(projects: Iterable[Project], hands: Hands) -> None:
         if staged is None or staged.base != found.base or references_changed(staged, seen):
             work.append(_Work(project, found, kept))
     hands.view = replace(hands.view, inputs={**hands.view.inputs, **inputs})
-    if work:
-        _keep(_resolve(work, hands), work, hands)
+    # A command line has its limits: two hundred new Playgrounds do not fit into one.
+    for start in range(0, len(work), _AT_ONCE):
+        part = work[start : start + _AT_ONCE]
+        _keep(_resolve(part, hands), part, hands)
 
 
 def _resolve(work: Sequence[_Work], hands: Hands) -> dict[str, _Answer]:
@@ -130,7 +134,7 @@ def _tar(work: Sequence[_Work], env: Mapping[str, str]) -> bytes:
 
 def _answers(done: Completed) -> dict[str, _Answer]:
     found: dict[str, _Answer] = {}
-    name = section = ""
+    name = section = version = ""
     parts: dict[str, list[str]] = {}
 
     def close() -> None:
@@ -143,10 +147,13 @@ def _answers(done: Completed) -> dict[str, _Answer]:
 
     for line in done.text.split("\n"):
         match line.split(" ", 2):
+            case ["@compose", *words]:
+                version = " ".join(words)
             case ["@project", project, status]:
                 close()
                 name, parts = project, {}
-                found[name] = _Answer(status=int(status) if status.isdigit() else 1)
+                code = int(status) if status.isdigit() else 1
+                found[name] = _Answer(status=code, version=version)
             case ["@base", *path]:
                 found[name] = replace(found[name], base=" ".join(path))
             case [word] if word.startswith("@"):
@@ -204,7 +211,18 @@ def _staged(one: _Work, answer: _Answer, hands: Hands) -> Staged:
     _note_binds(one, resolved.services.values(), hands)
     used = compose.service_inputs(resolved.services, values)
     services = {name: replace(one, input=used[name]) for name, one in resolved.services.items()}
-    return Staged(base, digest(values), values, references, services, resolved.networks)
+    _note_version(one, answer.version, hands)
+    networks, version = resolved.networks, answer.version
+    return Staged(base, digest(values), values, references, services, networks, version)
+
+
+def _note_version(one: _Work, version: str, hands: Hands) -> None:
+    before = one.record.staged.compose_version if one.record.staged else version
+    if before and version and before != version:
+        hands.warn(
+            f"{one.project.subject}: Compose on the host is {version} now, it was {before};"
+            " nothing is rolled out for that"
+        )
 
 
 def _note_binds(one: _Work, services: Iterable[Service], hands: Hands) -> None:

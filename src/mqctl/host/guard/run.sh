@@ -61,11 +61,10 @@ start() {
 
 # `timeout` does not wait for grandchildren that ignore TERM.
 finish() {
-  waited=0
-  while group_lives "$m_pid" && [ "$waited" -lt $((grace + 100)) ]; do
-    [ "$waited" -lt "$grace" ] || kill -KILL "-$m_pid" 2>/dev/null
+  kill_at=$((now + grace))
+  while group_lives "$m_pid" && [ "$now" -lt $((kill_at + 100)) ]; do
+    [ "$now" -lt "$kill_at" ] || kill -KILL "-$m_pid" 2>/dev/null
     sleep 0.05
-    waited=$((waited + 5))
+    clock
   done
-  clock
 }

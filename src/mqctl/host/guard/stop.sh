@@ -8,14 +8,15 @@ stop() {
   { mkdir -p .trash && echo >".trash/stop.$number.$victim"; } 2>/dev/null
   read_marker && [ "$m_number" = "$number" ] && [ "$m_token" = "$token" ] && [ "$m_boot" = "$boot" ] || refuse idle
   identify "$m_pid" && [ "$start" = "$m_start" ] || refuse idle
-  waited=0 told=''
+  clock
+  kill_at=$((now + grace)) told=''
   # Between its marker and the start of `timeout` the command is a process, but not yet a group.
   while group_lives "$m_pid" || { [ -z "$told" ] && kill -0 "$m_pid" 2>/dev/null; }; do
     [ -n "$told" ] || ! kill -TERM "-$m_pid" 2>/dev/null || told=yes
-    [ "$waited" -lt "$grace" ] || kill -KILL "-$m_pid" 2>/dev/null
-    [ "$waited" -lt $((grace + 100)) ] || break
+    clock
+    [ "$now" -lt "$kill_at" ] || kill -KILL "-$m_pid" 2>/dev/null
+    [ "$now" -lt $((kill_at + 100)) ] || break
     sleep 0.05
-    waited=$((waited + 5))
   done
   refuse stopped
 }

@@ -16,6 +16,7 @@ resolve() (
 resolve_all() {
   stage=$1
   shift
+  printf '@compose %s\n' "$(clean docker compose version --short 2>/dev/null)"
   waiting=0
   while [ $# -ge 5 ]; do
     resolve "$stage" "$1" "$2" "$3" "$4" "$5" >"$CRED/$1.out" &
