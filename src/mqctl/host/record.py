@@ -137,13 +137,17 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An apply that failed, and at which step. ``final``: the same input is not tried again."""
+    """An apply that failed, and at which step. ``final``: the same input is not tried again.
+
+    ``images`` are the image ids by service that it was tried with.
+    """
 
     digest: str
     step: str
     message: str
     at: float
     final: bool = False
+    images: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

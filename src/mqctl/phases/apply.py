@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from mqctl.errors import ConfigError
+from mqctl.errors import ActionFailed, ConfigError
 from mqctl.host import compose, docker, record
 from mqctl.host.bundle import bundle
 from mqctl.host.record import Applied, Attempt, Failure, Record, Staged
@@ -25,13 +25,11 @@ from mqctl.phases.inputs import Inputs, watched
 from mqctl.phases.projects import Project
 from mqctl.phases.reasons import Reason
 from mqctl.phases.staging import chosen
-from mqctl.phases.verify import Verdict, look, verify
+from mqctl.phases.verify import Verdict, verify
 from mqctl.secret import Secret
 
 BUILD = script("compose_build", "private", "git", "veto", "next", "compose")
-UP = script("compose_up", "private", "git", "veto", "next", "compose")
-RESTART = script("compose_restart", "private", "compose")
-STOP = script("docker_stop")
+UP = script("compose_up", "private", "git", "veto", "unblock", "next", "compose")
 # Where install_next reads which files of an earlier apply shall go.
 GONE = ".mqctl/gone"
 DOCKER_GRACE = 10.0  # seconds that `docker stop` waits by itself
@@ -51,7 +49,9 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class Job:
+    """One project that is being applied, and all that it takes."""
+
     phase: str
     action: Action
     project: Project
@@ -62,6 +62,7 @@ class _Job:
 
     @property
     def checkouts(self) -> str:
+        """The directories of its checkouts, as the scripts take them."""
         return " ".join(f"{self.project.directory}/{one.name}" for one in self.project.checkouts)
 
     @property
@@ -70,9 +71,16 @@ class _Job:
         directory, layout = self.project.directory, self.project.layout
         return self.project.name, f"{directory}/{layout.directory}", f"{directory}/{layout.file}"
 
+    @property
+    def blocking(self) -> str:
+        """The ids of containers that keep Compose from its work, as the scripts take them."""
+        mine = self.hands.view.facts.of_project(self.project.name)
+        return " ".join(one.id for one in mine if one.state in {"paused", "created"})
+
     def run(
         self, step: str, text: str, *words: str, files: Mapping[str, str | Secret]
     ) -> Completed:
+        """Run one guarded command with these files beside it."""
         return self.hands.mutate(
             step,
             text,
@@ -83,55 +91,38 @@ class _Job:
         )
 
 
+def job_of(phase: str, action: Action, project: Project, hands: Hands) -> Job:
+    """Everything for an apply. Raises ActionFailed for a project that was not staged."""
+    kept = hands.view.facts.project(project.name).record
+    inputs = hands.view.inputs.get(project.name)
+    if kept is None or kept.staged is None or inputs is None:
+        raise ActionFailed("its input was not staged")
+    return Job(phase, action, project, inputs, replace(kept, begun=None), kept.staged, hands)
+
+
 def apply(phase: str, action: Action, project: Project, mode: Mode, hands: Hands) -> Decision:
     """Carry out an ``up``, ``rollout``, ``recover``, ``start`` or ``redeploy``."""
-    seen = hands.view.facts.project(project.name)
-    kept = seen.record
-    if kept is None or kept.staged is None:
-        return action.decided(phase, Result.FAILED, reason=Reason.UNKNOWN, detail="not staged")
-    inputs = hands.view.inputs[project.name]
-    job = _Job(phase, action, project, inputs, replace(kept, begun=None), kept.staged, hands)
+    job = job_of(phase, action, project, hands)
     _begin(job)
-    env = {"env": inputs.env_file()}
-    services = chosen(kept.staged.services)
+    env = {"env": job.inputs.env_file()}
+    services = chosen(job.staged.services)
     if mode.build and any(one.build for one in services.values()):
         try:
             registries = {"docker.json": accounts(set(project.registries))}
         except ConfigError as error:
             return _failed(job, "build", f"{error.what}: {error.why}", final=False)
         done = job.run("build", BUILD, *job.place, job.checkouts, files={**env, **registries})
-        if stopped := _stopped(job, "build", done, final=True):
-            return stopped
+        if ended := stopped(job, "build", done, final=True):
+            return ended
     words = ["--no-recreate"] if mode.in_place else ["--remove-orphans"]
-    done = job.run("up", UP, *job.place, job.checkouts if mode.veto else "", *words, files=env)
-    if stopped := _stopped(job, "up", done, final=False):
-        return stopped
-    return _finish(job, verify(project, services, hands))
+    checkouts = job.checkouts if mode.veto else ""
+    done = job.run("up", UP, *job.place, checkouts, job.blocking, *words, files=env)
+    if ended := stopped(job, "up", done, final=False):
+        return ended
+    return finish(job, verify(project, services, hands))
 
 
-def restart(phase: str, action: Action, project: Project, hands: Hands) -> Decision:
-    """Bring stuck services back: unpause, remove leftovers, recreate."""
-    kept = hands.view.facts.project(project.name).record
-    if kept is None or kept.staged is None:
-        return action.decided(phase, Result.FAILED, reason=Reason.UNKNOWN, detail="not staged")
-    inputs = hands.view.inputs[project.name]
-    job = _Job(phase, action, project, inputs, replace(kept, begun=None), kept.staged, hands)
-    services = chosen(kept.staged.services)
-    known = [name for name in action.services if name in services]
-    blocking = [
-        one.id
-        for one in hands.view.facts.of_project(project.name)
-        if one.state in {"paused", "created"}
-    ]
-    done = job.run(
-        "restart", RESTART, *job.place, *known, "--", *blocking, files={"env": inputs.env_file()}
-    )
-    if stopped := _stopped(job, "restart", done, final=False):
-        return stopped
-    return _finish(job, verify(project, services, hands))
-
-
-def _begin(job: _Job) -> None:
+def _begin(job: Job) -> None:
     """Stage all files and say in the record that an apply begins, in one upload."""
     fence = job.hands.view.fence or 0
     now = job.hands.now_on_host()
@@ -167,7 +158,7 @@ def _begin(job: _Job) -> None:
     _remember(job, begun)
 
 
-def _stop_grace(job: _Job) -> dict[str, bytes]:
+def _stop_grace(job: Job) -> dict[str, bytes]:
     """How long the guard lets the daemon settle after an unclean end; it knows 10 s by itself."""
     records = [one.record for one in job.hands.view.facts.projects.values() if one.record]
     services = [
@@ -177,13 +168,13 @@ def _stop_grace(job: _Job) -> dict[str, bytes]:
     return {"stop-grace": b"%d\n" % math.ceil(longest)} if longest > DOCKER_GRACE else {}
 
 
-def _remember(job: _Job, kept: Record) -> None:
+def _remember(job: Job, kept: Record) -> None:
     view = job.hands.view
     seen = replace(view.facts.project(job.project.name), record=kept)
     job.hands.view = view.with_facts(view.facts.with_project(seen))
 
 
-def _write(job: _Job, kept: Record) -> None:
+def _write(job: Job, kept: Record) -> None:
     job.hands.put(
         "record",
         {f"{job.project.directory}/{record.RECORD}": record.dump(kept)},
@@ -192,7 +183,7 @@ def _write(job: _Job, kept: Record) -> None:
     _remember(job, kept)
 
 
-def _stopped(job: _Job, step: str, done: Completed, *, final: bool) -> Decision | None:
+def stopped(job: Job, step: str, done: Completed, *, final: bool) -> Decision | None:
     """The decision that ends the apply at a step, or None to go on."""
     if done.status == 0 and done.text.startswith("veto dirty"):
         # Nothing was applied; the input stays staged and is looked at again next cycle.
@@ -205,11 +196,13 @@ def _stopped(job: _Job, step: str, done: Completed, *, final: bool) -> Decision 
     return _failed(job, step, f"{step}: {done.last_words}", final=final)
 
 
-def _failed(job: _Job, step: str, message: str, *, final: bool) -> Decision:
+def _failed(job: Job, step: str, message: str, *, final: bool) -> Decision:
     now = job.hands.now_on_host()
     kept = replace(
         job.record,
-        failure=Failure(job.staged.digest, step, message[:2000], now, final),
+        failure=Failure(
+            job.staged.digest, step, message[:2000], now, final, _images(job.staged, job.hands)
+        ),
         last_attempt_at=now,
         last_repair_at=now,
     )
@@ -217,9 +210,10 @@ def _failed(job: _Job, step: str, message: str, *, final: bool) -> Decision:
     return job.action.decided(job.phase, Result.FAILED, detail=message)
 
 
-def _finish(job: _Job, verdict: Verdict) -> Decision:
+def finish(job: Job, verdict: Verdict) -> Decision:
+    """Record the staged input as applied if it was verified, else why not."""
     if verdict.reason is not None:
-        return _failed(job, "verify", f"{verdict.reason}: {verdict.detail}", final=False)
+        return _failed(job, "verify", f"it does not run well: {verdict.detail}", final=False)
     now = job.hands.now_on_host()
     kept = job.record
     repair = job.action.verb in {Verb.ROLLOUT, Verb.RESTART, Verb.RECOVER}
@@ -251,11 +245,7 @@ def applied(
         digest=staged.digest,
         inputs=staged.inputs,
         services=staged.services,
-        images={
-            name: view.facts.images.get(docker.canonical(one.image), "")
-            for name, one in staged.services.items()
-            if one.image
-        },
+        images=_images(staged, hands),
         one_shots=verdict.one_shots,
         shipped=tuple(sorted(inputs.files)),
         fence=view.fence or 0,
@@ -263,34 +253,11 @@ def applied(
     )
 
 
-def heal(phase: str, action: Action, project: Project, hands: Hands) -> Decision:
-    """What had failed its verification runs well now: record it as applied."""
-    kept = hands.view.facts.project(project.name).record
-    if kept is None or kept.staged is None:
-        return action.decided(phase, Result.FAILED, reason=Reason.UNKNOWN, detail="not staged")
-    inputs = hands.view.inputs[project.name]
-    job = _Job(phase, action, project, inputs, replace(kept, begun=None), kept.staged, hands)
-    verdict = verify(project, chosen(kept.staged.services), hands)
-    if verdict.reason is not None:
-        return decided(phase, action.subject, Reason.FAILING, verdict.detail, result=Result.FAILED)
-    return _finish(job, verdict)
-
-
-def stop(phase: str, action: Action, project: Project, hands: Hands) -> Decision:
-    """Stop what is up, as declared; containers and volumes stay."""
-    seen = hands.view.facts.project(project.name)
-    up = [one.id for one in hands.view.facts.of_project(project.name) if one.up]
-    limit = hands.view.marquee.policy.command_timeout
-    done = hands.mutate("stop", STOP, project.name, *up, subject=action.subject, limit=limit)
-    if done.timed_out or done.status != 0:
-        return action.decided(phase, Result.FAILED, detail=done.last_words)
-    kept = seen.record or Record(salt=hands.fresh_salt())
-    hands.put(
-        "record",
-        {f"{project.directory}/{record.RECORD}": record.dump(replace(kept, stopped=True))},
-        subject=action.subject,
-    )
-    still = [one.name for one in look(project.name, hands) if one.up]
-    if still:
-        return action.decided(phase, Result.FAILED, detail=f"{still[0]} is still up")
-    return action.decided(phase, Result.DONE)
+def _images(staged: Staged, hands: Hands) -> dict[str, str]:
+    """The image ids behind the references of the services, as they are now."""
+    there = hands.view.facts.images
+    return {
+        name: there.get(docker.canonical(one.image), "")
+        for name, one in staged.services.items()
+        if one.image
+    }

@@ -17,6 +17,10 @@ from mqctl.phases.staging import chosen
 _LEFTOVER = re.compile(r"^[0-9a-f]{12}_")
 
 
+# The steps that fail when all was applied and does not run well.
+AFTER_UP = frozenset({"verify", "restart"})
+
+
 @dataclass(frozen=True, slots=True)
 class Stuck:
     """A service that will not come right by itself, and the containers that show it."""
@@ -38,9 +42,14 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One look at one project. ``waiting`` are services that are bad, but not yet long enough."""
+    """One look at one project.
+
+    ``unapplied``: what is in place is not the staged input, so nothing less than a whole apply can
+    make it right. ``waiting`` tells of a service that is bad, but not yet for long enough.
+    """
 
     absent: bool
+    unapplied: bool = False
     missing: tuple[str, ...] = ()
     stuck: tuple[Stuck, ...] = ()
     drift: tuple[Drift, ...] = ()
@@ -68,17 +77,19 @@ def examine(
     services = chosen(staged.services) if staged else {}
     one_shots = frozenset(applied.one_shots) if applied else frozenset()
     if not containers:
-        return Condition(absent=True)
+        return Condition(absent=True, unapplied=any(_input_drift(record)))
     present = {one.service for one in containers if not _is_leftover(one)}
     stuck, waiting = _stuck(containers, facts, unhealthy_since, unhealthy_after)
     blocked = {one.service for one in stuck}
+    unapplied = tuple(_input_drift(record))
     return Condition(
         absent=False,
+        unapplied=bool(unapplied),
         missing=tuple(sorted(set(services) - present - one_shots - blocked)),
         stuck=stuck,
         drift=(
-            *_input_drift(record),
-            *_image_drift(services, containers, facts, applied),
+            *unapplied,
+            *_image_drift(services, containers, facts, record),
             *_tampered(applied, seen),
             *_exited(containers, one_shots, services, blocked),
         ),
@@ -121,22 +132,28 @@ def _stuck(
 
 
 def _input_drift(record: Record) -> Iterable[Drift]:
-    staged, applied = record.staged, record.applied
+    staged, applied, failure = record.staged, record.applied, record.failure
     if staged is None or (applied and applied.digest == staged.digest):
         return
     changed = describe_change(applied.inputs if applied else {}, staged.inputs)
     moved = applied is not None and all(text.startswith("commit of ") for text in changed)
     reason = Reason.COMMIT_MOVED if moved else Reason.INPUT_CHANGED
     detail = ", ".join(changed) if applied else "never applied as a whole"
-    yield Drift(reason, detail, is_input=True)
+    if failure is None or failure.digest != staged.digest:
+        yield Drift(reason, detail, is_input=True)
+    elif failure.step not in AFTER_UP:
+        # It did not get as far as running: worth another try, but it is no news.
+        yield Drift(reason, f"{detail}; {failure.message}", is_input=False)
 
 
 def _image_drift(
     services: Mapping[str, Service],
     containers: Sequence[Container],
     facts: Facts,
-    applied: Applied | None,
+    record: Record,
 ) -> Iterable[Drift]:
+    # An image that was tried and still does not run is not new input: no endless rollouts.
+    tried = [one.images for one in (record.applied, record.failure) if one]
     for one in containers:
         service = services.get(one.service)
         if service is None or not service.image or service.build:
@@ -144,8 +161,7 @@ def _image_drift(
         pulled = facts.images.get(docker.canonical(service.image), "")
         if not pulled or not one.image_id or pulled == one.image_id:
             continue
-        # An image that was applied and still does not run is not new input: no endless rollouts.
-        known = applied is not None and applied.images.get(one.service) == pulled
+        known = any(images.get(one.service) == pulled for images in tried)
         now = pulled.removeprefix("sha256:")[:12]
         detail = f"{one.service} does not run {service.image} as it is now ({now})"
         yield Drift(Reason.IMAGE_MOVED, detail, is_input=not known)

@@ -9,10 +9,11 @@ from mqctl.errors import ActionFailed
 from mqctl.host.observe import OBSERVE_PROJECT, parse_project
 from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases import expire, wanted
-from mqctl.phases.apply import Mode, apply, heal, restart, stop
+from mqctl.phases.apply import Mode, apply
 from mqctl.phases.base import Action, Hands, Plan, View
 from mqctl.phases.condition import looping, suspicious
 from mqctl.phases.decisions import decide_all
+from mqctl.phases.mend import heal, restart, stop
 from mqctl.phases.projects import of_playground
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import selected

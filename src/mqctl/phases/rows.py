@@ -32,8 +32,12 @@ class Shared:
 
 def summary(view: View, playground: Playground) -> str:
     """How many of its containers run."""
-    containers = view.facts.of_project(playground.project)
-    return f"{sum(one.running for one in containers)} of {len(containers)} containers run"
+    containers = [one for one in view.facts.of_project(playground.project) if not one.one_off]
+    record = view.facts.project(playground.project).record
+    one_shots = record.applied.one_shots if record and record.applied else ()
+    done = sum(one.service in one_shots and one.exit_code == 0 for one in containers)
+    told = f"{sum(one.running for one in containers)} of {len(containers) - done} containers run"
+    return f"{told}, {done} one-shot done" if done else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +78,17 @@ class Table:
             detail = "no containers"
             return self._unless_cooling(Verb.UP, Reason.MISSING, detail, tried=tried)
         if self.record.stopped:
-            return self._act(Verb.UP, Reason.WAS_STOPPED, "was stopped as declared before")
-        if condition.missing and not any(one.is_input for one in condition.drift):
+            reason = Reason.INPUT_CHANGED if condition.unapplied else Reason.WAS_STOPPED
+            return self._act(Verb.UP, reason, "was stopped as declared before")
+        if condition.missing and not condition.unapplied:
             detail = f"no container for {', '.join(condition.missing)}"
             return self._unless_cooling(Verb.UP, Reason.SERVICE_MISSING, detail, tried=tried)
-        if condition.stuck:
+        if condition.stuck and not condition.unapplied:
             return self._stuck(condition)
         if condition.drift:
-            return self._drift(condition, tried=tried)
+            return self._drift(condition)
+        if condition.waiting and failure is not None:
+            return self._say(Reason.FAILING, failure.message, result=Result.FAILED)
         if condition.waiting:
             return self._say(Reason.GRACE, condition.waiting)
         if failure is not None:
@@ -181,29 +188,24 @@ class Table:
             return ""
         return f"the apply is young, again in {left:.0f} s"
 
-    def _drift(self, condition: Condition, *, tried: bool) -> Action | Decision:
-        # Input that was tried already is no news; what it left behind is drift like any other.
-        news = [one for one in condition.drift if one.is_input and not tried]
-        first = (news or list(condition.drift))[0]
-        detail = "; ".join(one.detail for one in (news or condition.drift))
+    def _drift(self, condition: Condition) -> Action | Decision:
+        news = [one for one in condition.drift if one.is_input]
+        shown = news or list(condition.drift)
+        detail = "; ".join(one.detail for one in shown)
         if dirty := self._dirty():
             return self._say(Reason.DIRTY, f"{dirty}; waits: {detail}")
-        if not news:
-            if wait := self._grace():
-                return self._say(Reason.GRACE, f"{detail}; {wait}")
-            if wait := self._cooling(self._last_try(tried=tried)):
-                return self._wait(detail, wait, tried=tried)
+        if not news and (wait := self._grace()):
+            return self._say(Reason.GRACE, f"{detail}; {wait}")
+        if not news and (wait := self._cooling(self.record.last_repair_at)):
+            return self._wait(detail, wait)
         if self.shared.rollouts_left <= 0 and not self.view.select.lift:
             budget = self.view.marquee.policy.rollout_budget
             return self._say(Reason.BUDGET, f"{detail}; {budget} rollouts a cycle, next cycle")
         self.shared.rollouts_left -= 1
-        return self._act(Verb.ROLLOUT, first.reason, detail)
+        return self._act(Verb.ROLLOUT, shown[0].reason, detail)
 
-    def _last_try(self, *, tried: bool) -> float | None:
-        return self.record.last_attempt_at if tried else self.record.last_repair_at
-
-    def _wait(self, detail: str, wait: str, *, tried: bool) -> Decision:
+    def _wait(self, detail: str, wait: str) -> Decision:
         failure = self.record.failure
-        if failure is not None and tried:
+        if failure is not None and failure.digest == self.staged.digest:
             return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
         return self._say(Reason.COOLDOWN, f"{detail}; {wait}")
