@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mqctl.model import CycleReport, Decision, Holder, PhaseReport, RunReport
+from mqctl.model import CycleReport, Decision, ErrorReport, Holder, PhaseReport, RunReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,14 @@ class CycleFinished(Event):
 
     name: ClassVar[str] = "cycle.finished"
     report: CycleReport
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed(Event):
+    """A tick of ``--every`` could not begin; the next one tries again. ``marquee`` is empty."""
+
+    name: ClassVar[str] = "run.failed"
+    error: ErrorReport
 
 
 @dataclass(frozen=True, slots=True)

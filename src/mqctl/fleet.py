@@ -134,7 +134,7 @@ def tick_loop(
 ) -> RunReport:
     """Run again and again, the first at once, until a signal; gives the last run's report.
 
-    A declared file that is wrong for a while is a warning: a dispatcher that dies of an edit is
+    A declared file that is wrong for a while does not end it: a dispatcher that dies of an edit is
     worse than one that says so each tick.
     """
     while True:
@@ -142,7 +142,8 @@ def tick_loop(
         try:
             report = run(load, request, emit, clock=clock, cancel=cancel, environ=environ)
         except MqctlError as error:
-            emit(events.Warned("", f"{error.what}: {error.why}" if error.why else error.what))
+            told = ErrorReport(error.code, error.what, error.why, error.fix)
+            emit(events.RunFailed("", told))
             report = RunReport(request.command, error.code)
         if cancel.cancelled:
             return report
@@ -177,8 +178,6 @@ def _status(cycles: Iterable[CycleReport], request: Request) -> ExitCode:
     codes = []
     for one in cycles:
         code = ExitCode(one.exit_code)
-        if code is ExitCode.HELD and request.held_ok:
-            code = ExitCode.OK
         if one.outcome is Outcome.PLANNED and request.detailed_exitcode:
             code = ExitCode.PENDING
         codes.append(code)
@@ -195,9 +194,11 @@ class _Dispatch:
     tools: Tools
     bug: BaseException | None = None  # of one cycle; the others are finished first
     _waiting: dict[str, tuple[float, Marquee]] = field(default_factory=dict)
+    _retry: dict[str, float | None] = field(default_factory=dict)  # of the last try of each
+    _deadline: float = 0.0
 
     def run(self, marquees: Iterable[Marquee]) -> list[CycleReport]:
-        deadline = time.monotonic() + self.request.wait
+        self._deadline = time.monotonic() + self.request.wait
         ready = list(marquees)
         reports: list[CycleReport] = []
         running: dict[Future[CycleReport], Marquee] = {}
@@ -216,11 +217,13 @@ class _Dispatch:
                 for future in done:
                     marquee = running.pop(future)
                     report = self._report(future, marquee)
-                    if not self._comes_back(report, marquee, deadline):
+                    if not self._comes_back(report, marquee):
                         reports.append(report)
         return reports
 
     def _cycle(self, marquee: Marquee) -> CycleReport:
+        delay = self.request.retry_delay * random.uniform(0.8, 1.2)  # noqa: S311 - jitter
+        comes_back = time.monotonic() + delay <= self._deadline
         order = Order(
             self.fleet,
             marquee,
@@ -228,7 +231,11 @@ class _Dispatch:
             self.request.selection(marquee.name),
             whole=self.request.whole,
             dry_run=self.request.dry_run,
+            held_ok=self.request.held_ok,
+            again=marquee.name in self._retry,
+            retry_s=delay if comes_back else None,
         )
+        self._retry[marquee.name] = order.retry_s
         with self.store.fresh() as store:
             return Cycle(order, store, self.tools).run()
 
@@ -243,12 +250,11 @@ class _Dispatch:
         self.tools.emit(events.CycleFinished(marquee.name, report))
         return report
 
-    def _comes_back(self, report: CycleReport, marquee: Marquee, deadline: float) -> bool:
-        delay = self.request.retry_delay * random.uniform(0.8, 1.2)  # noqa: S311 - jitter
-        again = time.monotonic() + delay
-        if report.outcome is not Outcome.HELD or again > deadline:
+    def _comes_back(self, report: CycleReport, marquee: Marquee) -> bool:
+        retry_s = self._retry.get(marquee.name)
+        if report.outcome is not Outcome.HELD or retry_s is None:
             return False
-        self._waiting[marquee.name] = (again, marquee)
+        self._waiting[marquee.name] = (time.monotonic() + retry_s, marquee)
         return True
 
     def _returned(self) -> list[Marquee]:

@@ -127,9 +127,9 @@ def test_signals_end_it_with_their_status(
     process = silent_redis.start(
         ["-m", "mqctl", "lock", "status"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    wait_until_connected(process.pid)
+    wait_until_connected(process)
     process.send_signal(number)
-    out, error = process.communicate(timeout=20)
+    out, error = process.communicate(timeout=60)
     assert process.returncode == status
     assert (out, error) == (b"", f"mqctl: error: ended by {number.name}\n".encode())
 
@@ -140,12 +140,12 @@ def test_a_signal_that_was_ignored_at_the_start_stays_ignored(silent_redis: Desk
     )
     ignoring = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); {code}"
     process = silent_redis.start(["-c", ignoring, "lock", "status"], stderr=subprocess.PIPE)
-    wait_until_connected(process.pid)
+    wait_until_connected(process)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.5)
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 143
 
 
@@ -182,12 +182,13 @@ def test_the_second_signal_hurries_and_the_third_ends_it_at_once(offline: Desk) 
     process.stdout.close()
 
 
-def wait_until_connected(pid: int) -> None:
+def wait_until_connected(process: subprocess.Popen[bytes]) -> None:
     """Wait until the process has a TCP connection open."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until:
+        assert process.poll() is None, process.communicate()
         links = []
-        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
             with suppress(FileNotFoundError):  # closed meanwhile
                 links.append(str(descriptor.readlink()))
         # Two of them are the pair that signals wake up.

@@ -53,7 +53,7 @@ class Terminal:
         self.process.wait()
         os.close(self._master)
 
-    def expect(self, pattern: str, seconds: float = 20.0) -> str:
+    def expect(self, pattern: str, seconds: float = 60.0) -> str:
         """Read until the output matches ``pattern``."""
         until = time.monotonic() + seconds
         while not re.search(pattern, self.output):
@@ -65,7 +65,7 @@ class Terminal:
         """Press keys."""
         os.write(self._master, text.encode())
 
-    def end(self, seconds: float = 20.0) -> int:
+    def end(self, seconds: float = 60.0) -> int:
         """Read to the end; give the exit status."""
         until = time.monotonic() + seconds
         while self.process.poll() is None:

@@ -69,7 +69,6 @@ def perform(
         verbose=common.verbose,
         color=common.color,
         dry_run=request.dry_run,
-        held_ok=request.held_ok,
         answer=not planning,
         marquees=request.marquees,
         scope=scope,

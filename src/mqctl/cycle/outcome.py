@@ -27,7 +27,11 @@ _IDLE = {Verb.NONE, Verb.SKIP, Verb.PARK}
 
 
 def report_of(
-    bare: CycleReport, ended: BaseException | None, *, launchable: bool = True
+    bare: CycleReport,
+    ended: BaseException | None,
+    *,
+    launchable: bool = True,
+    held_ok: bool = False,
 ) -> CycleReport:
     """Complete a report with its outcome, exit status and error.
 
@@ -35,6 +39,7 @@ def report_of(
         bare: what happened.
         ended: what ended the cycle early, if anything did.
         launchable: whether it could run at all.
+        held_ok: a lock that somebody else holds is no failure.
     """
     if not launchable:
         why = "its status is disabled, or host and user are not given"
@@ -42,7 +47,8 @@ def report_of(
     for kind, outcome in _ENDS:
         if isinstance(ended, kind):
             error = _error(ended)
-            return replace(bare, outcome=outcome, error=error, exit_code=error.code)
+            code = ExitCode.OK if held_ok and outcome is Outcome.HELD else error.code
+            return replace(bare, outcome=outcome, error=error, exit_code=code)
     outcome = _outcome(bare)
     code = ExitCode.FAILED if outcome is Outcome.FAILED else ExitCode.OK
     return replace(bare, outcome=outcome, exit_code=code)

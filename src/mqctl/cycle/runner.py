@@ -40,7 +40,11 @@ from mqctl.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What one cycle shall do. ``whole``: all phases on everything, so it may clear a mark."""
+    """What one cycle shall do.
+
+    ``whole``: all phases on everything, so it may clear a mark. ``again``: an earlier try found the
+    lock held. ``retry_s``: should it be held now, it is tried again in so many seconds.
+    """
 
     fleet: Fleet
     marquee: Marquee
@@ -48,6 +52,9 @@ class Order:
     select: Selection
     whole: bool
     dry_run: bool = False
+    held_ok: bool = False
+    again: bool = False
+    retry_s: float | None = None
 
 
 class Cycle:
@@ -72,7 +79,8 @@ class Cycle:
     def run(self) -> CycleReport:
         """Run the cycle, however it ends."""
         started_at = self.tools.clock.now()
-        self.tools.emit(events.CycleStarted(self.marquee.name, self.order.dry_run))
+        if not self.order.again:
+            self.tools.emit(events.CycleStarted(self.marquee.name, self.order.dry_run))
         ended: BaseException | None = None
         reason: str | None = None
         if not self.marquee.launchable:
@@ -90,7 +98,8 @@ class Cycle:
             if not self.order.dry_run:
                 self._recall.finished(report, whole=self.order.whole)
                 report = self._report(started_at, ended, reason, fence)
-        self.tools.emit(events.CycleFinished(self.marquee.name, report))
+        if report.outcome is not Outcome.HELD or self.order.retry_s is None:
+            self.tools.emit(events.CycleFinished(self.marquee.name, report))
         return report
 
     def _report(
@@ -121,6 +130,7 @@ class Cycle:
             ),
             ended,
             launchable=self.marquee.launchable,
+            held_ok=self.order.held_ok,
         )
 
     def _since(self, start: Instant) -> float:
@@ -134,7 +144,8 @@ class Cycle:
     def _note_end(self, error: BaseException) -> None:
         """Tell what only the moment of the end knows."""
         if isinstance(error, HeldBy):
-            self.tools.emit(events.LockHeld(self.marquee.name, error.holder))
+            held = events.LockHeld(self.marquee.name, error.holder, self.order.retry_s)
+            self.tools.emit(held)
         if isinstance(error, LockLost):
             self.tools.emit(events.LockLost(self.marquee.name, error.why))
         if isinstance(error, Cancelled) and self.lease is not None:

@@ -140,15 +140,11 @@ class GitState:
         """Why it is dirty, for people."""
         parts = [self.error, f"{self.operation} in progress" if self.operation else ""]
         counted = (
-            (self.changes, "changed or untracked file"),
-            (self.local_commits, "commit that no remote has"),
-            (self.hidden, "file hidden from git status"),
+            (self.changes, "changed or untracked file", ""),
+            (self.local_commits, "commit", " that no remote has"),
+            (self.hidden, "file", " hidden from git status"),
         )
-        parts += [
-            f"{n} {what}{'s' if n != 1 and what.endswith('file') else ''}"
-            for n, what in counted
-            if n
-        ]
+        parts += [f"{n} {what}{'' if n == 1 else 's'}{more}" for n, what, more in counted if n]
         return ", ".join(part for part in parts if part)
 
 

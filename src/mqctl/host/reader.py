@@ -7,7 +7,7 @@ from mqctl.clock import Clock, Instant
 from mqctl.errors import Refused
 from mqctl.host import guard
 from mqctl.host.guard import verdict
-from mqctl.host.guard.verdict import Answer, Garbled, Sample
+from mqctl.host.guard.verdict import Answer, Garbled, NoVerdict, Sample
 from mqctl.host.transport import Completed, Transport, TransportBroken
 from mqctl.model import Marquee
 
@@ -67,7 +67,7 @@ class Reader:
     def _explain(self, raw: Completed, error: Garbled) -> Refused | TransportBroken:
         said = raw.error_text.strip().splitlines()
         complaint = next((line for line in said if line.startswith("sudo:")), None)
-        if self._marquee.sudo and complaint:
+        if self._marquee.sudo and complaint and isinstance(error, NoVerdict):
             return Refused(
                 f"sudo on {self._marquee.name} refuses",
                 why=complaint,

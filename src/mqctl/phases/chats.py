@@ -129,9 +129,14 @@ def _trouble(
         return condition.drift[0].reason, "; ".join(one.detail for one in condition.drift)
     if condition.missing:
         return Reason.SERVICE_MISSING, f"no container for {', '.join(condition.missing)}"
-    if condition.stuck:
-        return condition.stuck[0].reason, "; ".join(one.detail for one in condition.stuck)
     health = view.health.get(chat.project)
+    # Where a health URL answers, Docker's word that a container is unhealthy is not enough.
+    deaf = health is None
+    stuck = [one for one in condition.stuck if deaf or one.reason is not Reason.UNHEALTHY]
+    if stuck:
+        return stuck[0].reason, "; ".join(one.detail for one in stuck)
+    if deaf and condition.waiting:
+        return decided(NAME, subject, Reason.GRACE, condition.waiting)
     if health is None or health.answer is Answer.HEALTHY:
         detail = health.detail if health else "running"
         return decided(NAME, subject, Reason.CONVERGED, detail, verb=Verb.NONE, result=Result.DONE)

@@ -46,6 +46,7 @@ class Condition:
 
     ``unapplied``: what is in place is not the staged input, so nothing less than a whole apply can
     make it right. ``waiting`` tells of a service that is bad, but not yet for long enough.
+    ``done``: nothing is up any more (in the absence of drift: all there is are one-shots).
     """
 
     absent: bool
@@ -54,6 +55,7 @@ class Condition:
     stuck: tuple[Stuck, ...] = ()
     drift: tuple[Drift, ...] = ()
     waiting: str = ""
+    done: bool = False
 
 
 def examine(
@@ -76,7 +78,7 @@ def examine(
     staged, applied = record.staged, record.applied
     services = chosen(staged.services) if staged else {}
     one_shots = frozenset(applied.one_shots) if applied else frozenset()
-    if not containers:
+    if not containers and services:
         return Condition(absent=True, unapplied=any(_input_drift(record)))
     present = {one.service for one in containers if not _is_leftover(one)}
     stuck, waiting = _stuck(containers, facts, unhealthy_since, unhealthy_after)
@@ -94,6 +96,7 @@ def examine(
             *_exited(containers, one_shots, services, blocked),
         ),
         waiting=waiting,
+        done=bool(containers) and not any(one.up for one in containers),
     )
 
 
@@ -133,7 +136,12 @@ def _stuck(
 
 def _input_drift(record: Record) -> Iterable[Drift]:
     staged, applied, failure = record.staged, record.applied, record.failure
-    if staged is None or (applied and applied.digest == staged.digest):
+    if staged is None:
+        return
+    if applied and applied.digest == staged.digest:
+        if failure is not None and failure.digest != staged.digest:
+            # What failed may run in part: taking it back is input as new as it was.
+            yield Drift(Reason.INPUT_CHANGED, "other input was tried since", is_input=True)
         return
     changed = describe_change(applied.inputs if applied else {}, staged.inputs)
     moved = applied is not None and all(text.startswith("commit of ") for text in changed)

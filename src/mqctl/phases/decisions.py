@@ -40,7 +40,8 @@ def _decide(view: View, playground: Playground, shared: Shared) -> Action | Deci
     seen = view.facts.project(playground.project)
     subject = f"playground/{playground.name}"
     if playground.hold or seen.hold is not None:
-        detail = seen.hold or "hold is true in the declared file"
+        on_host = seen.hold or "the file .mqctl/hold is on the host"
+        detail = "hold is true in the declared file" if playground.hold else on_host
         return decided(NAME, subject, Reason.ON_HOLD, f"{detail}; {summary(view, playground)}")
     if is_foreign(view.facts, playground, view):
         detail = f"a project {playground.project} exists that mqctl did not make"
@@ -76,7 +77,7 @@ def _look_ahead(
     """In a dry run a Playground is not "converged" while what it depends on is unknown."""
     if not view.dry_run or isinstance(verdict, Action) or verdict.action is not Verb.NONE:
         return verdict
-    if verdict.reason != Reason.CONVERGED:
+    if verdict.reason not in {Reason.CONVERGED, Reason.ONE_SHOT_DONE}:
         return verdict
     project = of_playground(view.marquee, playground)
     if waits := _depends_on(view, playground, project):

@@ -11,7 +11,7 @@ from mqctl.host.transport import Completed
 from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases.base import Action, Hands, View, decided
 from mqctl.phases.reasons import Reason
-from mqctl.phases.rest import tombstone_of
+from mqctl.phases.rest import buried, tombstone_of
 
 NAME = "playgrounds"
 DOWN = script("compose_down", "git", "veto")
@@ -66,7 +66,7 @@ def perform(phase: str, action: Action, playground: Playground, hands: Hands) ->
     """Remove an expired Playground; each part may have been done by an earlier cycle."""
     view = hands.view
     stone = tombstone_of(playground, view.fence or 0, view.facts.host_now)
-    if playground.project not in view.facts.tombstones:
+    if not buried(view.facts, playground):
         path = f"tombstones/{playground.project}"
         hands.put("tombstone", {path: record.dump(stone)}, subject=action.subject)
         stones = {**view.facts.tombstones, playground.project: stone}

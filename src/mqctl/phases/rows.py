@@ -94,7 +94,8 @@ class Table:
         if failure is not None:
             return self._act(Verb.NONE, Reason.HEALED, f"{failure.step} had failed")
         detail = summary(self.view, self.playground)
-        return self._say(Reason.CONVERGED, detail, verb=Verb.NONE, result=Result.DONE)
+        reason = Reason.ONE_SHOT_DONE if condition.done else Reason.CONVERGED
+        return self._say(reason, detail, verb=Verb.NONE, result=Result.DONE)
 
     def _say(self, reason: Reason, detail: str, **how: Verb | Result) -> Decision:
         subject = f"playground/{self.playground.name}"
@@ -171,11 +172,12 @@ class Table:
 
     def _stuck(self, condition: Condition) -> Action | Decision:
         detail = "; ".join(one.detail for one in condition.stuck)
-        if wait := self._grace() or self._cooling(self.record.last_repair_at):
+        grace = self._grace()
+        if wait := grace or self._cooling(self.record.last_repair_at):
             failure = self.record.failure
             if failure is not None:
                 return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
-            return self._say(Reason.COOLDOWN, f"{detail}; {wait}")
+            return self._say(Reason.GRACE if grace else Reason.COOLDOWN, f"{detail}; {wait}")
         # A paused container only has to go on; the others are made anew.
         broken = [one for one in condition.stuck if one.reason is not Reason.PAUSED]
         services = tuple(dict.fromkeys(one.service for one in broken))

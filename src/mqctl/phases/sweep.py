@@ -38,7 +38,7 @@ class SweepPhase:
         """One decision a thing that nothing declares."""
         orphans = [_orphan(view, project) for project in undeclared(view)]
         rest = [*_one_offs(view), *_networks(view), *_images(view), *_tombstones(view)]
-        return [*_refuse(view, orphans), *rest]
+        return _unless_grown(view, [*_refuse(view, orphans), *rest])
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """One after the other."""
@@ -60,12 +60,19 @@ def declared(view: View) -> frozenset[str]:
 def undeclared(view: View) -> list[str]:
     """Compose projects of any proof of ours that nothing declares."""
     marquee = view.marquee
-    labelled = {
+    shape = _shape(view)
+    claimed = {
         one.project
         for one in view.facts.containers
-        if one.project and (one.fleet, one.marquee) == (marquee.fleet, marquee.name)
+        if (one.project and (one.fleet, one.marquee) == (marquee.fleet, marquee.name))
+        or shape.fullmatch(one.project)
     }
-    return sorted((labelled | view.facts.projects.keys()) - declared(view))
+    return sorted((claimed | view.facts.projects.keys()) - declared(view))
+
+
+def _shape(view: View) -> re.Pattern[str]:
+    fleet, marquee = re.escape(view.marquee.fleet), re.escape(view.marquee.name)
+    return re.compile(rf"{fleet}_{marquee}_(chat_)?[a-z0-9][a-z0-9-]*")
 
 
 def proofs_missing(view: View, project: str) -> list[str]:
@@ -73,14 +80,13 @@ def proofs_missing(view: View, project: str) -> list[str]:
     marquee = view.marquee
     seen = view.facts.project(project)
     containers = view.facts.of_project(project)
-    shape = rf"{re.escape(marquee.fleet)}_{re.escape(marquee.name)}_(chat_)?[a-z0-9][a-z0-9-]*"
     labelled = all((one.fleet, one.marquee) == (marquee.fleet, marquee.name) for one in containers)
     marker = seen.marker
     ours = (marquee.fleet, marquee.name, project)
     marked = marker is not None and (marker.fleet, marker.marquee, marker.project) == ours
     checks = (
         (labelled, "labels"),
-        (re.fullmatch(shape, project) is not None, "name"),
+        (_shape(view).fullmatch(project) is not None, "name"),
         (marked, "owner marker"),
     )
     return [what for fine, what in checks if not fine]
@@ -115,28 +121,37 @@ def _refuse(view: View, orphans: Plan) -> Plan:
     going = [one for one in orphans if isinstance(one, Action)]
     if not going:
         return orphans
-    kept = [one for one in orphans if isinstance(one, Decision)]
     select = view.select
-
-    def refused(reason: Reason, detail: str) -> Plan:
-        return [
-            *kept,
-            *(decided(NAME, one.subject, reason, detail, result=Result.FAILED) for one in going),
-        ]
-
     if not declared(view) and not select.allow_empty:
         detail = "the file declares nothing for this Marquee; --allow-empty if that is meant"
-        return refused(Reason.NOTHING_DECLARED, detail)
+        return _refused(orphans, Reason.NOTHING_DECLARED, detail)
     there = {one.project for one in view.facts.containers if one.project in declared(view)}
-    total = len(there) + len(orphans)
+    total = len(there) + sum(one.reason != Reason.NOT_PROVEN for one in orphans)
     if len(going) > MANY and 2 * len(going) > total and not select.allow_many:
         detail = f"{len(going)} of {total} projects would go; --allow-many if that is meant"
-        return refused(Reason.TOO_MANY, detail)
-    if select.approved is not None:
-        grown = [one.subject for one in going if one.subject not in select.approved]
-        if grown:
-            return refused(Reason.PLAN_GREW, f"{grown[0]} was not shown before; look again")
+        return _refused(orphans, Reason.TOO_MANY, detail)
     return orphans
+
+
+def _unless_grown(view: View, plan: Plan) -> Plan:
+    """A sweep by hand removes what it has shown, or nothing."""
+    approved = view.select.approved
+    if approved is None:
+        return plan
+    grown = [one.subject for one in plan if isinstance(one, Action) and one.subject not in approved]
+    if not grown:
+        return plan
+    return _refused(plan, Reason.PLAN_GREW, f"{grown[0]} was not shown before; look again")
+
+
+def _refused(plan: Plan, reason: Reason, detail: str) -> Plan:
+    """The plan without its actions."""
+    return [
+        decided(NAME, one.subject, reason, detail, result=Result.FAILED)
+        if isinstance(one, Action)
+        else one
+        for one in plan
+    ]
 
 
 def _ours(view: View, one: Container) -> bool:
@@ -188,7 +203,7 @@ def named_images(view: View) -> frozenset[str]:
 
 
 def unused_images(view: View, named: frozenset[str]) -> dict[str, float]:
-    """Images that mqctl pulled and nothing uses: id -> first seen so, or when it was pulled."""
+    """Images that mqctl pulled and nothing uses: id -> first seen so, or just now."""
     there = frozenset(view.facts.images.values())
     in_use = {one.image_id for one in view.facts.containers} | named
     return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mqctl.clock import Clock
-from mqctl.events import CycleFinished, Event, LockHeld, Warned
+from mqctl.events import CycleFinished, Event, LockHeld, RunFailed, Warned
 from mqctl.model import CycleReport, ErrorReport, Holder, Outcome
 from mqctl.report.summary import held, of_marquee, problem_lines
 from mqctl.report.text import plain
@@ -33,6 +33,9 @@ class Problems:
             case CycleFinished():
                 problem = self._problem(event.report)
                 for line in problem_lines(problem) if problem else ():
+                    self._write(line)
+            case RunFailed():
+                for line in problem_lines(event.error):
                     self._write(line)
             case _:
                 pass

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mqctl.clock import Clock
-from mqctl.events import CycleFinished, Event, LockHeld, MarqueeQuarantined
+from mqctl.events import CycleFinished, Event, LockHeld, MarqueeQuarantined, RunFailed
 from mqctl.model import CycleReport, Holder, Outcome
 from mqctl.report.advice import advice
 from mqctl.report.summary import failure_text, failures, held, of_marquee, problem_lines
@@ -118,6 +118,9 @@ class Quiet:
                 self._tell(key, what, [f"mqctl: error: {what}"])
             case CycleFinished():
                 self._cycle(event.report)
+            case RunFailed():
+                lines = problem_lines(event.error)
+                self._tell(f"{self._scope} run", "\n".join(lines), lines)
             case _:
                 pass
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mqctl.clock import Clock
-from mqctl.errors import ExitCode
-from mqctl.events import CycleFinished, Event, Listener
-from mqctl.model import Outcome
+from mqctl.events import Event, Listener
 from mqctl.report.lines import Lines
 from mqctl.report.problems import Problems
 from mqctl.report.streams import Channel, Streams
@@ -31,7 +29,6 @@ class View:
     verbose: bool = False
     color: str = "auto"
     dry_run: bool = False
-    held_ok: bool = False  # a Marquee that somebody else holds is no problem to talk about
     answer: bool = True  # False: progress and problems only, somebody else gives the answer
     marquees: Sequence[str] = ()
     scope: str = ""
@@ -49,19 +46,14 @@ class Report:
         self,
         listeners: Sequence[Listener],
         close: Callable[[], None],
-        *,
-        held_ok: bool = False,
     ) -> None:
         self._listeners = list(listeners)
         self._close = close
-        self._held_ok = held_ok
         self._lock = threading.Lock()
         self.failure: Exception | None = None
 
     def emit(self, event: Event) -> None:
         """Tell all listeners."""
-        if self._held_ok:
-            event = _fine_if_held(event)
         with self._lock:
             for listener in tuple(self._listeners):
                 try:
@@ -80,12 +72,6 @@ class Report:
         trace: TracebackType | None,
     ) -> None:
         self._close()
-
-
-def _fine_if_held(event: Event) -> Event:
-    if isinstance(event, CycleFinished) and event.report.outcome is Outcome.HELD:
-        return replace(event, report=replace(event.report, exit_code=ExitCode.OK))
-    return event
 
 
 def open_report(view: View, streams: Streams, clock: Clock) -> Report:
@@ -114,7 +100,7 @@ def open_report(view: View, streams: Streams, clock: Clock) -> Report:
     if view.answer:
         listeners += _github(view, streams)
     close = terminal.close if terminal else _nothing
-    return Report(listeners, close, held_ok=view.held_ok)
+    return Report(listeners, close)
 
 
 def wants_color(view: View, channel: Channel) -> bool:

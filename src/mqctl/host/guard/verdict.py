@@ -21,6 +21,10 @@ class Garbled(ValueError):
     """What came back is no answer of the guard, or only a part of one."""
 
 
+class NoVerdict(Garbled):
+    """Nothing at all came back from the guard: it may never have been started."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The host's boot id, and its uptime in hundredths of a second when it answered."""
@@ -68,12 +72,12 @@ def read(nonce: str, raw: Completed) -> Answer:
     """Find the one answer to the call with this nonce.
 
     Raises:
-        Garbled: it is not there, cut, doubled, or of a form that the guard does not write.
+        Garbled: it is not there (NoVerdict), cut, doubled, or of a form that the guard does not write.
     """
     frames = list(_frame(nonce).finditer(raw.stdout))
     words = tuple(frame["word"].decode() for frame in frames)
     if not frames:
-        raise Garbled("the host gave no verdict")
+        raise NoVerdict("the host gave no verdict")
     last = frames[-1]
     sample = Sample(last["boot"].decode(), int(last["uptime"]))
     rest = (last["rest"] or b"").decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""Uncommitted work is never destroyed: random checkouts against every act that could."""
