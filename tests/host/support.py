@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from mqctl.host.gateway import Gateway
 from mqctl.host.guard import Builder, Call, Fence, NotAfter, verdict
 from mqctl.host.guard.verdict import Answer, Sample
 from mqctl.host.local import LocalTransport
-from mqctl.host.transport import Transport
+from mqctl.host.transport import Transport, connect
 from mqctl.model import Marquee, Policy
 from tests.bed.keys import known_hosts_lines, make_key, public
 from tests.bed.net import free_port
@@ -31,6 +30,19 @@ def eventually(holds: Callable[[], object], what: str, seconds: float = 10.0) ->
     while not holds():
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
         time.sleep(0.01)
+
+
+@contextmanager
+def held(directory: Path) -> Iterator[None]:
+    """Have somebody else hold the flock of a directory."""
+    holder = subprocess.Popen(["flock", "-o", str(directory), "sleep", "30"])
+    test = ["flock", "-n", str(directory), "true"]
+    try:
+        eventually(lambda: subprocess.run(test, check=False).returncode, "the flock is taken")
+        yield
+    finally:
+        subprocess.run(["pkill", "-P", str(holder.pid)], check=True)
+        holder.wait()
 
 
 def path_with(folder: Path, *programs: str, shell: str | None = None) -> str:
@@ -281,4 +293,12 @@ def gateway(
 
 
 QUICK = Policy(connect_timeout=4.0, command_timeout=20.0)
-PYTHON = sys.executable
+
+
+@contextmanager
+def connected(marquee: Marquee, cancel: CancelToken | None = None) -> Iterator[Transport]:
+    way = connect(marquee, clock=Clock(), cancel=cancel or CancelToken())
+    try:
+        yield way
+    finally:
+        way.close()

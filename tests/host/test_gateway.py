@@ -73,9 +73,10 @@ def test_nothing_is_sent_when_the_lease_is_over(plain: Site, gate: Gateway, leas
     with pytest.raises(LockLost, match="local clock"):
         gate.mutate("touch ran", limit=5, step="x")
     lease.seconds = 60.0
-    for call in (lambda: gate.mutate("touch ran", limit=5, step="x"), lambda: gate.read("true")):
-        with pytest.raises(LockLost):
-            call()
+    with pytest.raises(LockLost):
+        gate.mutate("touch ran", limit=5, step="x")
+    with pytest.raises(LockLost):
+        gate.read("true")
     assert not plain.has("ran")
     assert gate.close_fence()  # this one passes
 
@@ -109,10 +110,10 @@ def test_what_sleeps_after_the_last_check_is_late(plain: Site, lease: Lease) -> 
 
 
 def test_the_lease_cuts_the_limit(plain: Site, gate: Gateway, lease: Lease) -> None:
-    lease.seconds = 0.7
+    lease.seconds = 2.5
     began = time.monotonic()
     assert gate.mutate("sleep 30", limit=20, step="x").timed_out
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10
     assert plain.has("settling")
 
 
@@ -160,7 +161,7 @@ def test_cancellation_stops_what_runs_and_closes_the_door(plain: Site, lease: Le
     began = time.monotonic()
     with pytest.raises(Cancelled) as caught:
         gate.mutate("echo $$ >pid; sleep 60", limit=30, step="x")
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10
     assert caught.value.status is ExitCode.SIGTERM
     pid = (plain.directory / "pid").read_text().strip()
     assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()

@@ -11,26 +11,15 @@ import pytest
 from mqctl.errors import Refused
 from tests.host.support import Lease, Site, gateway, path_with
 
-NEEDED = (
-    "sh",
-    "cat",
-    "sync",
-    "stat",
-    "mv",
-    "rm",
-    "mkdir",
-    "sleep",
-    "head",
-    "grep",
-    "true",
-    "touch",
+NEEDED = frozenset(
+    {"sh", "cat", "sync", "stat", "mv", "rm", "mkdir", "sleep", "head", "grep", "true", "touch"}
+    | {"tar", "find", "flock", "timeout"}
 )
-NEEDED += ("tar", "find", "flock", "timeout")
 
 
 @pytest.mark.parametrize("missing", ["flock", "timeout", "tar", "find"])
 def test_a_host_without_a_program_is_told_which(tmp_path: Path, missing: str) -> None:
-    programs = [program for program in NEEDED if program != missing]
+    programs = NEEDED - {missing}
     site = Site(tmp_path / "root", path=path_with(tmp_path / "bin", *programs))
     answer = site.raise_(7)
     assert answer.word == "unsupported"
@@ -41,7 +30,7 @@ def test_a_host_without_a_program_is_told_which(tmp_path: Path, missing: str) ->
 
 
 def test_a_look_works_even_there(tmp_path: Path) -> None:
-    programs = [program for program in NEEDED if program not in {"flock", "timeout"}]
+    programs = NEEDED - {"flock", "timeout"}
     site = Site(tmp_path / "root", path=path_with(tmp_path / "bin", *programs))
     answer = site.ask(site.build.look("echo fine; exit 5", [], limit=5))
     assert answer.output is not None

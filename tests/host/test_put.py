@@ -36,7 +36,11 @@ def mode(path: Path) -> int:
 
 def test_files_and_directories_arrive_together(site: Site) -> None:
     site.raise_(7)
-    content: dict[str, Content] = {"compose.yaml": b"a", "conf.d/x/y.conf": b"\x00\xff", "run": File(b"c", 0o755)}
+    content: dict[str, Content] = {
+        "compose.yaml": b"a",
+        "conf.d/x/y.conf": b"\x00\xff",
+        "run": File(b"c", 0o755),
+    }
     targets: dict[str, Target] = {"projects/p/.mqctl/next": content, "tombstones/q": b"{}"}
     assert site.put(7, list(targets), pack(targets)).word == "stored"
     new = site.directory / "projects/p/.mqctl/next"
@@ -154,4 +158,4 @@ def test_a_large_upload_is_quick(plain: Site) -> None:
     plain.raise_(7)
     began = time.monotonic()
     assert plain.put(7, ["projects/p"], pack({"": {"big": b"x" * 16_000_000}})).word == "stored"
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 10

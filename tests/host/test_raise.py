@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mqctl.host.guard import Fence, NotAfter
-from tests.host.support import Site, eventually
+from tests.host.support import Site, eventually, held
 
 
 def test_the_first_raise_makes_the_directory_with_its_fence(site: Site) -> None:
@@ -122,18 +121,12 @@ def test_a_copied_directory_is_not_the_one_that_was_fenced(site: Site) -> None:
 
 def test_a_directory_swapped_while_a_command_waits_is_noticed(site: Site) -> None:
     site.raise_(7)
-    holder = subprocess.Popen(["flock", str(site.directory), "sleep", "1"])
-    eventually(lambda: _locked(site.directory), "the flock is taken")
     with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(site.run, 7, "touch ran")
-        time.sleep(0.4)
-        site.directory.rename(site.directory.with_name("away"))
+        with held(site.directory):
+            waiting = pool.submit(site.run, 7, "touch ran")
+            time.sleep(0.4)
+            site.directory.rename(site.directory.with_name("away"))
         assert waiting.result().word == "broken"
-    holder.wait()
-
-
-def _locked(directory: Path) -> bool:
-    return subprocess.run(["flock", "-n", str(directory), "true"], check=False).returncode != 0
 
 
 def test_two_raisers_race_and_one_number_wins(plain: Site) -> None:
@@ -156,17 +149,18 @@ def test_the_first_raisers_race_for_the_directory(tmp_path: Path) -> None:
         assert [one.name for one in site.directory.parent.iterdir()] == ["east"]
 
 
-def test_another_redis_waits_for_one_quiet_ttl(site: Site) -> None:
-    site.ttl = 1.0
-    site.raise_(7)
-    answer = site.raise_(1, "other", "redis-b")
-    assert (answer.word, answer.number()) == ("held", 1)
-    site.run(7, "true")
-    time.sleep(0.6)
-    assert site.raise_(1, "other", "redis-b").word == "held"
-    time.sleep(0.6)
-    assert site.raise_(1, "other", "redis-b").number() == 7
-    assert site.raise_(8, "other", "redis-b").word == "raised"
+def test_another_redis_waits_for_one_quiet_ttl(plain: Site) -> None:
+    plain.ttl = 3.0
+    plain.raise_(7)
+    answer = plain.raise_(1, "other", "redis-b")
+    assert (answer.word, answer.number()) == ("held", 3)
+    time.sleep(1.7)
+    plain.run(7, "true")
+    time.sleep(1.7)
+    assert plain.raise_(1, "other", "redis-b").word == "held"
+    time.sleep(1.7)
+    assert plain.raise_(1, "other", "redis-b").number() == 7
+    assert plain.raise_(8, "other", "redis-b").word == "raised"
 
 
 def test_a_closed_fence_or_a_reboot_needs_no_quiet(plain: Site) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mqctl.host.guard import NotAfter
 from mqctl.host.transport import Completed
-from tests.host.support import Site, eventually, path_with
+from tests.host.support import Site, eventually, held, path_with
 
 
 def done(site: Site, script: str, *args: str, stdin: bytes = b"", limit: float = 20.0) -> Completed:
@@ -92,30 +92,29 @@ def test_late_is_late_by_the_hosts_own_uptime(site: Site) -> None:
 
 def test_a_command_that_had_to_wait_too_long_is_late(site: Site) -> None:
     site.raise_(7)
-    with subprocess.Popen(["flock", str(site.directory), "sleep", "1.2"]):
-        time.sleep(0.2)
+    with held(site.directory):
         began = time.monotonic()
         assert site.run(7, "touch ran", not_after=site.soon(0.5)).word == "late"
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 10
     assert not site.has("ran")
 
 
 def test_the_limit_ends_a_command_and_all_its_children(site: Site) -> None:
     site.raise_(7)
     began = time.monotonic()
-    output = done(site, "echo first; (sleep 60; touch late) & sleep 60; touch late", limit=0.4)
+    output = done(site, "echo first; (sleep 60; touch late) & sleep 60; touch late", limit=1.0)
     assert output == Completed(b"first\n", b"", 124, timed_out=True)
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10
     assert site.raise_(8).word == "settling"
 
 
 def test_the_limit_is_cut_to_not_after(site: Site) -> None:
     site.raise_(7)
     began = time.monotonic()
-    answer = site.run(7, "sleep 60", limit=50, not_after=site.soon(0.5))
+    answer = site.run(7, "sleep 60", limit=50, not_after=site.soon(2.0))
     assert answer.output is not None
     assert answer.output.timed_out
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10
 
 
 def test_a_child_that_ignores_term_is_killed(site: Site) -> None:
@@ -123,8 +122,8 @@ def test_a_child_that_ignores_term_is_killed(site: Site) -> None:
     site.raise_(7)
     began = time.monotonic()
     script = 'trap "" TERM; (while :; do sleep 1; done) & wait; sleep 60'
-    assert done(site, script, limit=0.3).timed_out
-    assert time.monotonic() - began < 2.5
+    assert done(site, script, limit=0.7).timed_out
+    assert time.monotonic() - began < 10
     eventually(lambda: site.raise_(8).word == "settling", "the flock is free")
 
 
@@ -176,8 +175,7 @@ def test_a_guard_that_was_frozen_keeps_the_flock(tmp_path: Path) -> None:
 
 def test_a_client_that_is_gone_before_the_start_starts_nothing(site: Site) -> None:
     site.raise_(7)
-    with subprocess.Popen(["flock", str(site.directory), "sleep", "0.8"]):
-        time.sleep(0.2)
+    with held(site.directory):
         client = site.start(site.run_call(7, "touch ran"))
         time.sleep(0.2)
         assert client.stdout is not None
@@ -197,9 +195,9 @@ def test_a_child_that_escaped_is_busy_without_a_name(plain: Site) -> None:
 def test_large_outputs_are_quick(site: Site) -> None:
     site.raise_(7)
     began = time.monotonic()
-    output = done(site, "head -c 4194304 /dev/zero; head -c 4194304 /dev/zero >&2")
-    assert (len(output.stdout), len(output.stderr)) == (4194304, 4194304)
-    assert time.monotonic() - began < 2.0
+    output = done(site, "head -c 16777216 /dev/zero; head -c 16777216 /dev/zero >&2")
+    assert (len(output.stdout), len(output.stderr)) == (16777216, 16777216)
+    assert time.monotonic() - began < 10
 
 
 def test_a_read_needs_no_fence(site: Site) -> None:
@@ -215,4 +213,4 @@ def test_a_read_that_hangs_is_ended(site: Site) -> None:
     began = time.monotonic()
     answer = site.ask(site.build.look("echo a; sleep 60", [], limit=1))
     assert answer.output == Completed(b"a\n", b"", 124, timed_out=True)
-    assert time.monotonic() - began < 4.0
+    assert time.monotonic() - began < 10

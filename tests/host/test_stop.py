@@ -46,7 +46,7 @@ def test_stop_kills_what_ignores_term(site: Site) -> None:
     call = begin(site, 'trap "" TERM; echo $$ >began; while :; do sleep 0.1; done')
     started = time.monotonic()
     assert stop(site, 7, call, grace=0.3) == "stopped"
-    assert 0.25 < time.monotonic() - started < 5.0
+    assert 0.25 < time.monotonic() - started < 10
     assert not alive(site.directory / "began")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mqctl.cancel import CancelToken
-from mqctl.clock import Clock
+from mqctl.clock import Clock, Instant
 from mqctl.lock import Lease, Owner, acquire
 from mqctl.store import Keys, Store
 from tests.lock.server import RedisServer
@@ -44,14 +44,14 @@ def store(server: RedisServer) -> Iterator[Store]:
         yield store
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+class JumpingClock(Clock):
+    """The real clock of a laptop that slept for ``slept`` seconds."""
 
+    slept = 0.0
 
-@pytest.fixture
-def cancel() -> CancelToken:
-    return CancelToken()
+    def instant(self) -> Instant:
+        now = super().instant()
+        return Instant(now.boot + self.slept, now.monotonic, now.wall + self.slept)
 
 
 def take(

@@ -9,24 +9,12 @@ from collections.abc import Callable
 import pytest
 
 from mqctl.cancel import CancelToken
-from mqctl.clock import Clock, Instant
 from mqctl.errors import Cancelled, LockLost, MqctlError
 from mqctl.lock import HeldBy, Lease, margin
 from mqctl.secret import Secret
 from mqctl.store import Store
-from tests.lock.conftest import KEYS, TTL, take
+from tests.lock.conftest import KEYS, TTL, JumpingClock, take
 from tests.lock.server import RedisServer
-
-
-class JumpingClock(Clock):
-    """The real clock after a laptop slept for ``slept`` seconds."""
-
-    slept = 0.0
-
-    def instant(self) -> Instant:
-        now = super().instant()
-        return Instant(now.boot + self.slept, now.monotonic, now.wall + self.slept)
-
 
 # --------------------------------------------------------------------------- acquire
 

@@ -41,7 +41,8 @@ INSPECT_FORMAT = _row(".Id", ".State", ".RestartCount")
 # A daemon that hangs must not hang the cycle; a busy one may take its time.
 QUERY = "timeout -k 2 30 docker"
 PS = f"{QUERY} ps -a --no-trunc --format '{PS_FORMAT}'"
-IMAGES = f"{QUERY} images --no-trunc --format '{IMAGES_FORMAT}'"
+# Docker looks for "{{.Digest}}" to know whether digests are wanted; "{{json .Digest}}" is none.
+IMAGES = f"{QUERY} images --no-trunc --digests --format '{IMAGES_FORMAT}'"
 NETWORKS = f"{QUERY} network ls --no-trunc --format '{NETWORKS_FORMAT}'"
 INSPECT = f"{QUERY} inspect --type container --format '{INSPECT_FORMAT}'"
 
@@ -58,7 +59,7 @@ def rows(text: str) -> list[list[object]]:
                 value, at = decoder.raw_decode(line, at)
                 values.append(value)
                 at += 1  # the blank between two values
-        except ValueError:
+        except (ValueError, RecursionError):  # the latter: thousands of brackets
             continue
         if values:
             parsed.append(values)
@@ -80,7 +81,7 @@ def parse_containers(text: str, images: Mapping[str, str]) -> tuple[Container, .
         found.append(
             Container(
                 id=identity,
-                name=name.split(",")[0],
+                name=_own_name(name),
                 image=image,
                 state=state,
                 status=status,
@@ -102,6 +103,11 @@ def parse_containers(text: str, images: Mapping[str, str]) -> tuple[Container, .
     return tuple(sorted(found, key=lambda one: (one.project, one.service, one.name)))
 
 
+def _own_name(names: str) -> str:
+    """Untruncated, ps also shows what links call a container: ``other/alias,its-own-name``."""
+    return next((name for name in names.split(",") if "/" not in name), names)
+
+
 def image_id(image: str, images: Mapping[str, str]) -> str:
     """The id behind what ps shows, "" if unknown."""
     if image.startswith("sha256:"):
@@ -111,7 +117,7 @@ def image_id(image: str, images: Mapping[str, str]) -> str:
 
 _EXITED = re.compile(r"^(?:Exited|Restarting) \((\d+)\)")
 _HEALTH = re.compile(r"\((healthy|unhealthy|health: starting)\)")
-_UP = re.compile(r"^Up (?:(Less than) a second|About an? (minute|hour)|(\d+) (\w+?)s?\b)")
+_UP = re.compile(r"^Up (?:(Less than) a second|About an? (minute|hour)|(\d{1,6}) (\w+?)s?\b)")
 _UNITS = {
     "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800,
     "month": 2678400, "year": 31622400,
@@ -141,7 +147,7 @@ def _up_at_most(status: str) -> float | None:
 
 
 _PORT = re.compile(
-    r"^(?:\[?(?P<ip>[^\]]*?)\]?:)?(?P<first>\d+)(?:-(?P<last>\d+))?->[\d-]+/(?P<p>\w+)$"
+    r"^(?:\[?(?P<ip>[^\]]*?)\]?:)?(?P<first>\d{1,5})(?:-(?P<last>\d{1,5}))?->[\d-]+/(?P<p>\w+)$"
 )
 
 
@@ -175,18 +181,25 @@ def _without_tag(name: str) -> str:
     return head if head and "/" not in tail else name
 
 
+_NONE = {"", "<none>"}
+
+
 def parse_images(text: str) -> dict[str, str]:
-    """Parse ``docker images``: each tag and each digest reference -> image id."""
+    """Parse ``docker images``: each tag and each digest reference -> image id.
+
+    An image that has lost all its names stands for itself: its id -> its id.
+    """
     found: dict[str, str] = {}
+    nameless: list[str] = []
     for repository, tag, digest, identity in _texts(text, 4):
-        if repository == "<none>":
-            found[identity] = identity
-            continue
-        if tag != "<none>":
+        named = repository not in _NONE
+        if named and tag not in _NONE:
             found[canonical(f"{repository}:{tag}")] = identity
-        if digest != "<none>":
+        if named and digest not in _NONE:
             found[canonical(f"{repository}@{digest}")] = identity
-    return found
+        nameless.append(identity)
+    known = set(found.values())
+    return {**found, **{identity: identity for identity in nameless if identity not in known}}
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:
@@ -204,13 +217,13 @@ def parse_inspections(text: str) -> dict[str, Inspection]:
     found: dict[str, Inspection] = {}
     for row in rows(text):
         match row:
-            case [str(identity), dict(state), int(restarts)]:
+            case [str(identity), {"ExitCode": int(code)} as state, int(restarts)]:
                 health = state.get("Health")
                 found[identity] = Inspection(
                     started_at=str(state.get("StartedAt", "")),
                     finished_at=str(state.get("FinishedAt", "")),
                     restart_count=restarts,
-                    exit_code=int(state.get("ExitCode") or 0),
+                    exit_code=code,
                     health=str(health.get("Status", "")) if isinstance(health, dict) else "",
                     error=str(state.get("Error") or ""),
                 )

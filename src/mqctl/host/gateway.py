@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NoReturn
 
 from mqctl.cancel import CancelToken
@@ -20,56 +19,19 @@ from mqctl.events import Listener, StepSending
 from mqctl.host import guard
 from mqctl.host.guard import Call, Fence, NotAfter
 from mqctl.host.guard.verdict import Answer
+from mqctl.host.raising import Busy, OtherAuthority, Raised, Settling, Stale, Verdict
 from mqctl.host.reader import Reader
 from mqctl.host.transport import Completed, Transport, TransportBroken
 from mqctl.host.upload import Target, pack
 from mqctl.model import Marquee
+
+__all__ = ["Busy", "Gateway", "OtherAuthority", "Raised", "Settling", "Stale", "Verdict"]
 
 STOP_GRACE = 3.0
 """Seconds between TERM and KILL when a command is stopped."""
 
 _POLL = 1.0
 _BRIEF = 5.0  # for what the guard does by itself
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """The fence is ours; ``output`` is that of the read that followed."""
-
-    output: Completed
-
-
-@dataclass(frozen=True, slots=True)
-class Busy:
-    """A command of an older fence still runs, for ``age`` seconds. ``pid`` 0: not known which."""
-
-    pid: int
-    age: int
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class Settling:
-    """The last command did not end cleanly; its consequences may last for so many seconds."""
-
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class OtherAuthority:
-    """Another Redis' fence is open there, and counts for at least so many seconds more."""
-
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """The host knows a number that is not smaller: ``current``."""
-
-    current: int
-
-
-Verdict = Raised | Busy | Settling | OtherAuthority | Stale
 
 
 class Gateway(Reader):

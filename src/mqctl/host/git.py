@@ -30,7 +30,7 @@ def _state(words: dict[str, str]) -> GitState:
 
     try:
         ahead, behind = (int(n) for n in words.get("apart", "0 0").split())
-        missing = {"changes", "local", "branch"} - words.keys()
+        missing = {"changes", "local", "branch", "hidden"} - words.keys()
         error = words.get("error", "")
         return GitState(
             head=words.get("head", ""),

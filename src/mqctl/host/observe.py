@@ -7,7 +7,6 @@ SSH a channel costs as much as all of them.
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 import tarfile
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,8 @@ from mqctl.host import docker, git, record
 from mqctl.host.facts import Container, Facts, ProjectFacts
 from mqctl.host.scripts import script
 from mqctl.model import Marquee
+
+_LONG = 16  # digits of no moment that a clock tells
 
 OBSERVE = script("observe", "docker", "git")
 OBSERVE_PROJECT = script("observe_project", "docker")
@@ -44,7 +45,7 @@ def parse(answer: bytes) -> Facts:
     _require_docker(sections, ("containers", "images", "networks"))
     images = docker.parse_images(sections["images"])
     networks = docker.parse_networks(sections["networks"])
-    files = _untar(sections.get("files", ""))
+    files = _untar(sections.get("files"))
     return Facts(
         host_now=_host_now(sections),
         engine_id=docker.engine_id(networks),
@@ -100,34 +101,55 @@ def _require_docker(sections: Mapping[str, str], asked: Iterable[str]) -> None:
 
 
 def _host_now(sections: Mapping[str, str]) -> float:
+    moment = sections.get("time", "").strip()
+    if not (moment.isascii() and moment.isdecimal() and len(moment) < _LONG):
+        raise MqctlError("the host's clock could not be read")
+    return float(moment)
+
+
+def _decoded(text: str) -> bytes:
     try:
-        return float(sections["time"].strip())
-    except (KeyError, ValueError):
-        raise MqctlError("the host's clock could not be read") from None
+        return base64.b64decode("".join(text.split()), validate=True)
+    except ValueError as error:
+        raise _garbled(str(error)) from None
 
 
-def _untar(text: str) -> dict[str, bytes]:
-    """The files of a base64 tar by path; what is garbled is left out, hence unknown."""
+def _garbled(why: str) -> MqctlError:
+    """What is garbled must not pass for "nothing there": that would be acted on."""
+    return MqctlError(
+        "the host's answer about its project directories is garbled",
+        why=why,
+        fix="see whether find, tar and base64 work there",
+    )
+
+
+def _untar(text: str | None) -> dict[str, bytes]:
+    """The files of a base64 tar by path; None where there is no project directory yet."""
     found: dict[str, bytes] = {}
+    if text is None:
+        return found
     try:
-        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(text)), mode="r:") as archive:
+        with tarfile.open(fileobj=io.BytesIO(_decoded(text)), mode="r:") as archive:
             for member in archive:
                 file = archive.extractfile(member)
                 if file is not None:
                     found[member.name] = file.read()
-    except (tarfile.TarError, binascii.Error, EOFError):
-        return found
+    except (tarfile.TarError, EOFError, KeyError, ValueError, OverflowError) as error:
+        raise _garbled(str(error)) from None
     return found
 
 
 def _projects(sections: Mapping[str, str], files: Mapping[str, bytes]) -> dict[str, ProjectFacts]:
     entries: dict[str, set[str]] = {}
-    listing = base64.b64decode(sections.get("entries", "")).decode("utf-8", "surrogateescape")
+    listing = _decoded(sections.get("entries", "")).decode("utf-8", "surrogateescape")
     for path in listing.split("\0"):
         _, _, rest = path.partition("/")
         project, _, entry = rest.partition("/")
         if entry:
             entries.setdefault(project, set()).add(entry)
+    for path in files:
+        if path.startswith("projects/") and path.split("/")[1] not in entries:
+            raise _garbled(f"{path} is in a directory that is not listed")
     hashes = _hashes(sections.get("hashes", ""))
     states = git.parse_states(sections.get("checkouts", ""))
     found = {}
@@ -200,7 +222,7 @@ def _pulled(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for line in text.splitlines():
         match line.split(" "):
-            case [identity, moment, *_] if moment.isdigit():
+            case [identity, moment, *_] if moment.isascii() and moment.isdecimal():
                 found[identity] = float(moment)
     return found
 
@@ -210,9 +232,7 @@ def _disk_free(text: str) -> float | None:
     for line in text.splitlines()[1:]:
         words = line.split()
         try:
-            total, available = int(words[1]), int(words[3])
-        except (IndexError, ValueError):
+            shares.append(int(words[3]) / int(words[1]))
+        except (IndexError, ValueError, ArithmeticError):
             continue
-        if total:
-            shares.append(available / total)
     return min(shares, default=None)

@@ -26,10 +26,10 @@ from mqctl.phases.projects import Project
 from mqctl.phases.reasons import Reason
 from mqctl.phases.staging import chosen
 from mqctl.phases.verify import Verdict, verify
-from mqctl.secret import Secret
+from mqctl.secret import MASK, Secret
 
 BUILD = script("compose_build", "private", "git", "veto", "next", "compose")
-UP = script("compose_up", "private", "git", "veto", "unblock", "next", "compose")
+UP = script("compose_up", "private", "git", "veto", "unblock", "next", "networks", "compose")
 # Where install_next reads which files of an earlier apply shall go.
 GONE = ".mqctl/gone"
 DOCKER_GRACE = 10.0  # seconds that `docker stop` waits by itself
@@ -197,6 +197,7 @@ def stopped(job: Job, step: str, done: Completed, *, final: bool) -> Decision | 
 
 
 def _failed(job: Job, step: str, message: str, *, final: bool) -> Decision:
+    message = MASK(message)  # a log's end may tell a secret, and the record stays on the host
     now = job.hands.now_on_host()
     kept = replace(
         job.record,

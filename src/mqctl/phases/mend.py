@@ -44,16 +44,17 @@ def stop(phase: str, action: Action, project: Project, hands: Hands) -> Decision
     """Stop what is up, as declared; containers and volumes stay."""
     seen = hands.view.facts.project(project.name)
     up = [one.id for one in hands.view.facts.of_project(project.name) if one.up]
-    limit = hands.view.marquee.policy.command_timeout
-    done = hands.mutate("stop", STOP, project.name, *up, subject=action.subject, limit=limit)
-    if done.timed_out or done.status != 0:
-        return action.decided(phase, Result.FAILED, detail=done.last_words)
     kept = seen.record or Record(salt=hands.fresh_salt())
+    # Noted first: if we are interrupted, what exits now must not be taken for drift later.
     hands.put(
         "record",
         {f"{project.directory}/{record.RECORD}": record.dump(replace(kept, stopped=True))},
         subject=action.subject,
     )
+    limit = hands.view.marquee.policy.command_timeout
+    done = hands.mutate("stop", STOP, project.name, *up, subject=action.subject, limit=limit)
+    if done.timed_out or done.status != 0:
+        return action.decided(phase, Result.FAILED, detail=done.last_words)
     still = [one.name for one in look(project.name, hands) if one.up]
     if still:
         return action.decided(phase, Result.FAILED, detail=f"{still[0]} is still up")

@@ -167,7 +167,8 @@ class Table:
         """A creation waits for nothing, unless the same input failed a moment ago."""
         wait = self._cooling(self.record.last_attempt_at) if tried else ""
         if wait and self.record.failure:
-            return self._say(Reason.COOLDOWN, f"{self.record.failure.message}; {wait}")
+            told = f"{self.record.failure.message}; {wait}"
+            return self._say(Reason.FAILING, told, result=Result.FAILED)
         return self._act(verb, reason, detail)
 
     def _stuck(self, condition: Condition) -> Action | Decision:

@@ -24,6 +24,7 @@ from mqctl.host.upload import Target
 from mqctl.phases.base import Hands, View
 from mqctl.phases.inputs import Inputs, digest, gather, references_changed, watched
 from mqctl.phases.projects import Project
+from mqctl.secret import MASK
 
 RESOLVE = script("compose_resolve", "private", "compose", "resolve")
 PREVIEW = script("compose_preview", "compose", "resolve")
@@ -250,7 +251,8 @@ _NOISE = re.compile(r"^(time=.*level=warning|WARN)")
 def _complaint(answer: _Answer) -> str:
     lines = [one.strip() for one in answer.error.splitlines() if one.strip()]
     told = [one for one in lines if not _NOISE.match(one)]
-    return (told or lines or [f"Compose ended with {answer.status}"])[-1]
+    # Compose may quote a value, and the record, which keeps this, stays on the host.
+    return MASK((told or lines or [f"Compose ended with {answer.status}"])[-1])
 
 
 def chosen(services: Mapping[str, Service]) -> dict[str, Service]:

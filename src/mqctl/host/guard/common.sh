@@ -84,7 +84,6 @@ in_seconds() {
 replace() {
   fresh=.trash/in.$number.$nonce.new
   { printf '%s\n' "$2" >"$fresh"; } 2>/dev/null || return 1
-  read -r written <"$fresh" && [ "$written" = "$2" ] || return 1 # not every printf notices a full disk
   [ -z "${3-}" ] || sync "$fresh" || return 1
   mv -f "$fresh" "$1" 2>/dev/null || return 1
   [ -z "${3-}" ] || sync .

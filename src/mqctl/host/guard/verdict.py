@@ -72,7 +72,7 @@ def read(nonce: str, raw: Completed) -> Answer:
     """Find the one answer to the call with this nonce.
 
     Raises:
-        Garbled: it is not there (NoVerdict), cut, doubled, or of a form that the guard does not write.
+        Garbled: it is not there (NoVerdict), cut, doubled, or no form that the guard writes.
     """
     frames = list(_frame(nonce).finditer(raw.stdout))
     words = tuple(frame["word"].decode() for frame in frames)

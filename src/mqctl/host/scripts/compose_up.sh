@@ -6,4 +6,10 @@ veto_dirty $4
 unblock "$project" "$5" || exit
 shift 5
 install_next "$project" || exit 73
-compose "$project" "$dir" "$file" "projects/$project/.mqctl/override.yaml" "$CRED/env" up --detach --no-build --pull never "$@" >&2
+apply() { compose "$project" "$dir" "$file" "projects/$project/.mqctl/override.yaml" "$CRED/env" "$@"; }
+if lost=$(cut_off "$project") && [ -n "$lost" ]; then
+  known=$(apply config --services 2>/dev/null | grep -Fx -e "$lost")
+  # shellcheck disable=SC2086 # services, one a word
+  [ -z "$known" ] || apply create --no-build --pull never --force-recreate $known >&2 || exit
+fi
+apply up --detach --no-build --pull never "$@" >&2

@@ -42,7 +42,7 @@ git_state() (
   branch=$(printf '%s\n' "$listing" | sed -n 's/^# branch.head //p')
   printf 'branch %s\n' "$branch"
   printf 'changes %s\n' "$(printf '%s\n' "$listing" | grep -vc '^#')"
-  printf 'origin %s\n' "$(g config --get remote.origin.url)"
+  printf 'origin %s\n' "$(g config --get remote.origin.url | head -n 1)"
   tips=HEAD
   if [ "$head" = '(initial)' ]; then tips=; else printf 'head %s\n' "$head"; fi
   stashes=$(g stash list --format=%H 2>/dev/null)
@@ -50,12 +50,13 @@ git_state() (
   count=$(g rev-list --count $tips $stashes --branches --not --remotes --glob=refs/mqctl/fetched/ 2>&1) ||
     { printf 'error %s\n' "$(first_line "$count")"; return; }
   printf 'local %s\n' "$count"
-  printf 'hidden %s\n' "$(g ls-files -v 2>/dev/null | grep -c '^[a-zS] ')"
   dir=$(g rev-parse --absolute-git-dir) || { echo 'error its git directory cannot be found'; return; }
   for sign in MERGE_HEAD:merge CHERRY_PICK_HEAD:cherry-pick REVERT_HEAD:revert BISECT_LOG:bisect \
     rebase-merge:rebase rebase-apply:rebase sequencer:sequencer worktrees:worktree; do
     if [ -e "$dir/${sign%%:*}" ]; then printf 'operation %s\n' "${sign#*:}"; fi
   done
+  # The last line that tells clean from dirty: an answer without it was cut, and counts as dirty.
+  printf 'hidden %s\n' "$(g ls-files -v 2>/dev/null | grep -c '^[a-zS] ')"
   if [ -n "$2" ] && tip=$(g rev-parse --verify --quiet "refs/remotes/origin/$2"); then
     printf 'tip %s\n' "$tip"
     if [ -n "$tips" ]; then
@@ -67,7 +68,8 @@ git_state() (
 # clean_or_leave DIR BRANCH: the check that the act below it depends on; both are one guarded script.
 clean_or_leave() {
   state=$(git_state "$1" "$2")
-  if printf '%s\n' "$state" | grep -Eq '^(error|operation) |^(changes|local|hidden) [^0]'; then
+  proofs=$(printf '%s\n' "$state" | grep -Exc '(changes|local|hidden) 0')
+  if [ "$proofs" != 3 ] || printf '%s\n' "$state" | grep -Eq '^(error|operation) |^(changes|local|hidden) [^0]'; then
     echo 'veto dirty'
     printf '%s\n' "$state"
     exit 0

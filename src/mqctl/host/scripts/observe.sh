@@ -7,7 +7,7 @@ if [ -d projects ]; then
   echo '@entries'; find projects -mindepth 2 -maxdepth 2 -print0 | base64
   echo '@files'
   find projects tombstones -maxdepth 3 \( -path 'projects/*/.mqctl/owner.json' -o -path 'projects/*/.mqctl/record.json' \
-    -o -path 'projects/*/.mqctl/hold' -o -path 'tombstones/*' \) -type f -size -1024k -print0 2>/dev/null |
+    -o -path 'projects/*/.mqctl/hold' -o -path 'tombstones/*' \) -type f -size -8192k -print0 2>/dev/null |
     tar -c --null -T - 2>/dev/null | base64
   echo '@hashes'
   for list in projects/*/.mqctl/watched; do

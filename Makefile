@@ -1,0 +1,54 @@
+# Each target works as the first command on a clean clone: Debian, as root, with nothing but make.
+# The first one makes .venv and installs what the test bed needs; later ones find it there.
+
+PYTHON := .venv/bin/python
+# The tests bring their own Docker daemons, SSH servers and Redis, from packages: install those.
+export MQCTL_BED_INSTALL := 1
+
+.PHONY: demo test check lint bench soak fmt readme completions
+.NOTPARALLEL:
+
+# mqctl at work on two real Docker hosts, about a minute
+demo: .venv/ready
+	@$(PYTHON) -m tests.demo
+
+# every test but the long ones
+test: .venv/ready
+	$(PYTHON) -m pytest -m 'not soak'
+
+# all that must be true before a commit
+check: lint test
+
+lint: .venv/ready
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy -p mqctl -p tests -p benchmarks
+	.venv/bin/lint-imports --no-logo
+	shellcheck .ci/prepare .ci/run
+	shellcheck --shell=sh src/mqctl/host/scripts/*.sh
+	# The guard's files are one text when they travel, and short on purpose (SC2015: A && B || C).
+	cat src/mqctl/host/guard/*.sh | shellcheck --shell=sh --exclude=SC2015 -
+	$(PYTHON) -m tests.repo.generated --check
+	$(PYTHON) -m mqctl config check --config marquees.example.yaml
+
+# what a cycle costs, counted on real hosts
+bench: .venv/ready
+	@$(PYTHON) -m benchmarks
+
+# the long tests
+soak: .venv/ready
+	$(PYTHON) -m pytest -m soak --timeout 3600
+
+fmt: .venv/ready
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+
+# write the README's help texts anew
+readme: .venv/ready
+	$(PYTHON) -m tests.repo.generated
+
+completions: .venv/ready
+	$(PYTHON) -m mqctl.cli.completions completions
+
+.venv/ready: pyproject.toml .ci/prepare
+	@.ci/prepare

@@ -1,0 +1,106 @@
+"""Four Playgrounds run. One of them is disturbed, and exactly that one is repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.bed import Host
+from tests.support.looks import container_ids
+from tests.support.operators import Operator
+from tests.support.ran import Ran
+
+PAGE = "page/index.html"
+
+
+def compose(image: str, **keys: object) -> dict[str, object]:
+    return {"services": {"web": {"image": image, **keys}}}
+
+
+@pytest.fixture(scope="module")
+def settled(resident: Operator) -> Operator:
+    """Four Playgrounds that run: of one file, with a shipped file, of a moving tag, of a commit."""
+    registry, shop = resident.bed.registry, resident.bed.git.repo("acme/repairs")
+    registry.push("acme/moving:1", marker="1")
+    shop.commit({"README": "one\n", "conf/app.conf": "a\n"})
+    resident.prop("shop", "acme/repairs")
+    resident.playspec("plain", compose("nginx:alpine", environment={"LEVEL": "1"}))
+    mounted = compose("nginx:alpine", volumes=["./page:/usr/share/page:ro"])
+    resident.playspec("shipped", mounted, {PAGE: "one\n"})
+    resident.playspec("moving", compose("acme/moving:1"), pull_policy="always")
+    source = compose("nginx:alpine", volumes=["./app/conf:/conf:ro"])
+    resident.playspec("checkout", source, checkouts={"app": {"prop": "shop"}})
+    for name in resident.declared["playspecs"]:
+        resident.playground(name, name)
+    first = resident.reconcile()
+    assert (first.code, first.outcome()) == (0, "changed"), first
+    return resident
+
+
+def stop_a_container(operator: Operator, east: Host) -> None:
+    east.docker("stop", f"{operator.project('plain')}-web-1")
+
+
+def edit_the_compose_file(operator: Operator, east: Host) -> None:
+    del east
+    edited = compose("nginx:alpine", environment={"LEVEL": "2"})
+    operator.playspec("plain", edited)
+
+
+def edit_a_shipped_file(operator: Operator, east: Host) -> None:
+    del east
+    (operator.folder / "shipped" / PAGE).write_text("two\n")
+
+
+def move_the_tag(operator: Operator, east: Host) -> None:
+    del east
+    operator.bed.registry.push("acme/moving:1", marker="2")
+
+
+def push_a_commit(operator: Operator, east: Host) -> None:
+    del east
+    operator.bed.git.repo("acme/repairs").commit({"conf/app.conf": "b\n"})
+
+
+@pytest.mark.parametrize(
+    ("disturb", "name", "reason", "detail"),
+    [
+        (stop_a_container, "plain", "exited", "plain-web-1: Exited (0)"),
+        (edit_the_compose_file, "plain", "input-changed", "compose.yaml"),
+        (edit_a_shipped_file, "shipped", "input-changed", PAGE),
+        (move_the_tag, "moving", "image-moved", "web does not run acme/moving:1 as it is now"),
+        (push_a_commit, "checkout", "commit-moved", "commit of app is "),
+    ],
+)
+def test_exactly_the_disturbed_playground_is_repaired_and_the_output_says_why(
+    settled: Operator,
+    east: Host,
+    disturb: Callable[[Operator, Host], None],
+    name: str,
+    reason: str,
+    detail: str,
+) -> None:
+    quiet = settled.reconcile()
+    assert (quiet.code, quiet.outcome()) == (0, "unchanged"), quiet
+    before = container_ids(east)
+    disturb(settled, east)
+    repaired = settled.reconcile()
+    assert (repaired.code, repaired.outcome()) == (0, "changed"), repaired
+    assert repaired.fate(f"playground/{name}") == ("rollout", reason, "done")
+    assert detail in repaired.decision(f"playground/{name}")["detail"]
+    assert playgrounds_done(repaired) == {f"playground/{name}"}
+    after = container_ids(east)
+    assert after.keys() == before.keys()
+    mine = f"{settled.project(name)}-web-1"
+    assert {one: after[one] for one in after if one != mine} == {
+        one: before[one] for one in before if one != mine
+    }
+    restarted = disturb is stop_a_container
+    assert (after[mine] == before[mine]) is restarted
+    text = settled.run("reconcile", "east-1", "-o", "text").text
+    assert f"playground/{name}" in text
+
+
+def playgrounds_done(ran: Ran) -> set[str]:
+    return {subject for _, subject in ran.done() if subject.startswith("playground/")}

@@ -1,0 +1,1 @@
+"""`make demo`: mqctl at work on two Docker hosts, from one unchanged example file."""

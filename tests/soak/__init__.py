@@ -1,0 +1,1 @@
+"""`make soak`: long runs in which things go wrong at random."""

@@ -1,0 +1,1 @@
+"""What several tests need: someone who runs mqctl, and ways to disturb the run."""
