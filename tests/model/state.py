@@ -77,7 +77,6 @@ class State(NamedTuple):
     wire: frozenset[Command]
     sight: Sight | None
     budget: tuple[int, int, int, int]  # data losses, failovers, crashes, breaks
-    done: int = 0  # commands that ended after a loss of Redis' data
 
 
 @dataclass(frozen=True, slots=True)
