@@ -5,7 +5,8 @@ PYTHON := .venv/bin/python
 # The tests bring their own Docker daemons, SSH servers and Redis, from packages: install those.
 export MQCTL_BED_INSTALL := 1
 
-.PHONY: demo test check lint bench soak fmt readme completions
+.PHONY: demo test check bench soak fmt readme completions
+.PHONY: lint style types contracts scripts generated
 .NOTPARALLEL:
 
 # mqctl at work on two real Docker hosts, about a minute
@@ -19,16 +20,29 @@ test: .venv/ready
 # all that must be true before a commit
 check: lint test
 
-lint: .venv/ready
+lint: style types contracts scripts generated
+
+style: .venv/ready
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
+
+types: .venv/ready
 	$(PYTHON) -m mypy -p mqctl -p tests -p benchmarks
+
+contracts: .venv/ready
 	.venv/bin/lint-imports --no-logo
+
+# The guard's files are one text when they travel, and short on purpose (SC2015: A && B || C).
+scripts: .venv/ready
 	shellcheck .ci/prepare .ci/run
 	shellcheck --shell=sh src/mqctl/host/scripts/*.sh
-	# The guard's files are one text when they travel, and short on purpose (SC2015: A && B || C).
 	cat src/mqctl/host/guard/*.sh | shellcheck --shell=sh --exclude=SC2015 -
+
+# what is written by a program is up to date, and the example is valid
+generated: .venv/ready
 	$(PYTHON) -m tests.repo.generated --check
+	$(PYTHON) -m mqctl.cli.completions .venv/completions
+	diff -r completions .venv/completions
 	$(PYTHON) -m mqctl config check --config marquees.example.yaml
 
 # what a cycle costs, counted on real hosts

@@ -58,9 +58,3 @@ def resident(shared_bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def east(shared_bed: Bed) -> Host:
     """The host of the Marquee ``east-1``."""
     return shared_bed.host("east-1")
-
-
-@pytest.fixture
-def west(shared_bed: Bed) -> Host:
-    """The host of the Marquee ``west-1``."""
-    return shared_bed.host("west-1")

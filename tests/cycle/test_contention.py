@@ -30,7 +30,7 @@ def test_of_two_runs_on_one_marquee_one_works_and_the_other_names_the_holder(
     assert east.connections() == 1
 
 
-def test_different_marquees_run_side_by_side(operator: Operator, east: Host, west: Host) -> None:
+def test_different_marquees_run_side_by_side(operator: Operator, east: Host) -> None:
     gate = Gate(operator, east)
     operator.playspec("plain", {"services": {"web": {"image": "nginx:alpine"}}})
     operator.playground("demo", "plain", on="west-1")

@@ -14,14 +14,12 @@ COMPOSE = {
 }
 
 
-def test_an_expired_playground_goes_with_its_volumes_unless_they_persist_and_is_revived_by_a_longer_ttl(
+def test_an_expired_playground_goes_and_its_volumes_unless_they_persist_until_a_longer_ttl(
     operator: Operator, east: Host
 ) -> None:
     operator.playspec("fleeting", COMPOSE)
     operator.playspec("lasting", COMPOSE, persist_volumes=True)
-    short, kept = (
-        operator.playground(name, name, ttl="1s") for name in ("fleeting", "lasting")
-    )
+    short, kept = (operator.playground(name, name, ttl="1s") for name in ("fleeting", "lasting"))
     first = operator.reconcile()
     assert (first.code, first.outcome()) == (0, "changed"), first
     time.sleep(1)

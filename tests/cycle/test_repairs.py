@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
@@ -63,43 +64,44 @@ def push_a_commit(operator: Operator, east: Host) -> None:
     operator.bed.git.repo("acme/repairs").commit({"conf/app.conf": "b\n"})
 
 
+class Case(NamedTuple):
+    """What is done, to which Playground, and what the output says about it."""
+
+    disturb: Callable[[Operator, Host], None]
+    name: str
+    reason: str
+    detail: str
+
+
 @pytest.mark.parametrize(
-    ("disturb", "name", "reason", "detail"),
+    "case",
     [
-        (stop_a_container, "plain", "exited", "plain-web-1: Exited (0)"),
-        (edit_the_compose_file, "plain", "input-changed", "compose.yaml"),
-        (edit_a_shipped_file, "shipped", "input-changed", PAGE),
-        (move_the_tag, "moving", "image-moved", "web does not run acme/moving:1 as it is now"),
-        (push_a_commit, "checkout", "commit-moved", "commit of app is "),
+        Case(stop_a_container, "plain", "exited", "plain-web-1: Exited (0)"),
+        Case(edit_the_compose_file, "plain", "input-changed", "compose.yaml"),
+        Case(edit_a_shipped_file, "shipped", "input-changed", PAGE),
+        Case(move_the_tag, "moving", "image-moved", "web does not run acme/moving:1 as it is now"),
+        Case(push_a_commit, "checkout", "commit-moved", "commit of app is "),
     ],
+    ids=lambda case: case.disturb.__name__,
 )
 def test_exactly_the_disturbed_playground_is_repaired_and_the_output_says_why(
-    settled: Operator,
-    east: Host,
-    disturb: Callable[[Operator, Host], None],
-    name: str,
-    reason: str,
-    detail: str,
+    settled: Operator, east: Host, case: Case
 ) -> None:
     quiet = settled.reconcile()
     assert (quiet.code, quiet.outcome()) == (0, "unchanged"), quiet
     before = container_ids(east)
-    disturb(settled, east)
+    case.disturb(settled, east)
     repaired = settled.reconcile()
     assert (repaired.code, repaired.outcome()) == (0, "changed"), repaired
-    assert repaired.fate(f"playground/{name}") == ("rollout", reason, "done")
-    assert detail in repaired.decision(f"playground/{name}")["detail"]
-    assert playgrounds_done(repaired) == {f"playground/{name}"}
+    subject = f"playground/{case.name}"
+    assert repaired.fate(subject) == ("rollout", case.reason, "done")
+    assert case.detail in repaired.decision(subject)["detail"]
+    assert playgrounds_done(repaired) == {subject}
     after = container_ids(east)
     assert after.keys() == before.keys()
-    mine = f"{settled.project(name)}-web-1"
-    assert {one: after[one] for one in after if one != mine} == {
-        one: before[one] for one in before if one != mine
-    }
-    restarted = disturb is stop_a_container
-    assert (after[mine] == before[mine]) is restarted
-    text = settled.run("reconcile", "east-1", "-o", "text").text
-    assert f"playground/{name}" in text
+    other = {one for one in after if after[one] != before[one]}
+    started_again = case.disturb is stop_a_container
+    assert other == (set() if started_again else {f"{settled.project(case.name)}-web-1"})
 
 
 def playgrounds_done(ran: Ran) -> set[str]:

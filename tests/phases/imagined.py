@@ -6,7 +6,7 @@ between any two steps and the next one planned from what was left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from mqctl.host import docker
@@ -20,21 +20,22 @@ from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import tombstone_of
 from mqctl.phases.staging import chosen
 
-Breaks = Callable[[str], bool]
-"""Which steps fail; given the step's name."""
 
-
-class Crash(Exception):  # noqa: N818 - it is what happens, not an error of ours
+class Crash(Exception):
     """The cycle ends here, as by ``kill -9``."""
 
 
 @dataclass
 class World:
-    """One Marquee, from cycle to cycle. ``fails`` tells which steps of an apply go wrong."""
+    """One Marquee, from cycle to cycle.
+
+    ``breaks`` is the step of an apply that goes wrong each time; ``sick`` is what becomes of the
+    containers that are made, if they do not run well.
+    """
 
     view: View
-    fails: Breaks = lambda _: False
-    final: bool = False
+    breaks: str = ""
+    sick: str = ""
     steps_left: float = float("inf")
     attempts: list[str] = field(default_factory=list)
     names: int = 0
@@ -61,9 +62,7 @@ class World:
     # ------------------------------------------------------------------- what actions do
 
     def _perform(self, action: Action) -> Iterator[None]:
-        playground = next(
-            one for one in self.view.marquee.playgrounds if one.project == action.key
-        )
+        playground = next(one for one in self.view.marquee.playgrounds if one.project == action.key)
         match action.verb:
             case Verb.STOP:
                 yield from self._stop(playground)
@@ -83,7 +82,7 @@ class World:
         self._keep(action.key, begun=begun, last_attempt_at=self._now, stopped=False)
         yield
         for step in ("build", "up"):
-            if self.fails(step):
+            if self.breaks == step:
                 yield from self._fail(action, step)
                 return
         in_place = action.verb is Verb.UP and action.reason in _IN_PLACE
@@ -91,7 +90,7 @@ class World:
         for name, service in chosen(staged.services).items():
             there = [one for one in self._containers(action.key) if one.service == name]
             if in_place and there:
-                self._replace(action.key, name, [replace(one, **_RUNS) for one in there])
+                self._replace(action.key, name, [self._started(one) for one in there])
             else:
                 yield from self._recreate(action.key, name, service, there)
             yield
@@ -119,6 +118,9 @@ class World:
         services = chosen(_staged(self._record(action.key)).services)
         self._unblock(action.key)
         yield
+        if self.breaks == "up":
+            yield from self._fail(action, "restart")
+            return
         for name in action.services:
             there = [one for one in self._containers(action.key) if one.service == name]
             yield from self._recreate(action.key, name, services[name], there)
@@ -126,7 +128,7 @@ class World:
         yield from self._finish(action)
 
     def _finish(self, action: Action) -> Iterator[None]:
-        if self.fails("verify"):
+        if self.sick:
             yield from self._fail(action, "verify")
             return
         record, facts = self._record(action.key), self.view.facts
@@ -156,12 +158,10 @@ class World:
     def _fail(self, action: Action, step: str) -> Iterator[None]:
         staged = _staged(self._record(action.key))
         failure = Failure(
-            staged.digest, step, f"{step} broke", self._now, self.final, self._images(staged)
+            staged.digest, step, f"{step} broke", self._now, step == "build", self._images(staged)
         )
         now = self._now
-        self._keep(
-            action.key, begun=None, failure=failure, last_attempt_at=now, last_repair_at=now
-        )
+        self._keep(action.key, begun=None, failure=failure, last_attempt_at=now, last_repair_at=now)
         yield
 
     def _stop(self, playground: Playground) -> Iterator[None]:
@@ -227,7 +227,7 @@ class World:
 
     def _unblock(self, project: str) -> None:
         kept = [one for one in self._all(project) if one.state != "created"]
-        freed = [replace(one, state="running") if one.state == "paused" else one for one in kept]
+        freed = [self._started(one) if one.state == "paused" else one for one in kept]
         self._set(project, freed)
 
     def _images(self, staged: Staged) -> dict[str, str]:
@@ -242,7 +242,7 @@ class World:
         self.names += 1
         marquee, record = self.view.marquee, self._record(project)
         done = record.applied is not None and name in record.applied.one_shots
-        return Container(
+        fresh = Container(
             id=f"{self.names:064x}",
             name=service.container_name or f"{project}-{name}-{self.names}",
             image=service.image,
@@ -259,10 +259,19 @@ class World:
             image_id=self.view.facts.images.get(docker.canonical(service.image), ""),
             exit_code=0 if done else None,
         )  # fmt: skip
+        return fresh if done and not self.sick else self._started(fresh)
+
+    def _started(self, one: Container) -> Container:
+        match self.sick:
+            case "exited":
+                return replace(one, state="exited", exit_code=1, status="Exited (1)", ports=())
+            case "restarting":
+                return replace(one, state="restarting", exit_code=1, status="Restarting", ports=())
+            case _:
+                return replace(one, state="running", exit_code=None, status="Up 1 second")
 
 
 _IN_PLACE = {Reason.SERVICE_MISSING, Reason.WAS_STOPPED}
-_RUNS = {"state": "running", "exit_code": None, "status": "Up 1 second"}
 
 
 def _staged(record: Record) -> Staged:

@@ -22,8 +22,8 @@ def test_the_readmes_targets_exist_and_every_target_prepares_what_it_needs() -> 
     for target in TARGETS:
         needs = re.search(rf"^{target}:(.*)$", MAKEFILE, re.MULTILINE)
         assert needs
-        assert set(needs[1].split()) <= {".venv/ready", "lint", "test"}
         assert needs[1].strip()
+        assert set(needs[1].split()) <= {".venv/ready", *TARGETS}
 
 
 def test_the_ci_entry_calls_the_test_command_of_the_readme() -> None:

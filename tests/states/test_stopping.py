@@ -24,9 +24,9 @@ def settled(resident: Operator) -> Operator:
     shop.commit({"README": "one\n"})
     resident.prop("shop", "acme/stopping")
     resident.playspec("plain", compose("nginx:alpine"))
-    source = {"checkouts": {"app": {"prop": "shop"}}}
-    resident.playspec("stored", STORED, **source)
-    resident.playspec("lasting", STORED, persist_volumes=True, **source)
+    checkouts = {"app": {"prop": "shop"}}
+    resident.playspec("stored", STORED, checkouts=checkouts)
+    resident.playspec("lasting", STORED, checkouts=checkouts, persist_volumes=True)
     for name in ("stops", "held"):
         resident.playground(name, "plain")
     for name in ("stored", "lasting"):

@@ -13,6 +13,7 @@ from tests.support.operators import Operator
 from tests.support.ran import Ran
 
 LEFT = "0123456789ab_"
+IMAGE = "nginx:alpine"
 
 
 @dataclass
@@ -44,14 +45,15 @@ def story(resident: Operator) -> Story:
     push("acme/healthy:1", "healthy")
     resident.declared["policy"] |= {"rollout_cooldown": LONG, "unhealthy_after": LONG}
     resident.declared["policy"]["health_wait"] = "3s"
-    crash, well = compose("acme/crash:1", restart="always"), compose("nginx:alpine")
+    crash, well = compose("acme/crash:1", restart="always"), compose(IMAGE)
     checked = {"test": ["CMD", "true"], "interval": "1s"}
-    resident.playspec("crash", crash)
+    resident.playspec("crash", crash, pull_policy="always")
     resident.playspec("checked", compose("acme/crash:1", restart="always", healthcheck=checked))
     resident.playspec("sickly", compose("acme/unhealthy:1"))
     resident.playspec("well", compose("acme/healthy:1"))
-    for name in ("paused", "created", "leftover"):
+    for name in ("created", "leftover"):
         resident.playspec(name, well)
+    resident.playspec("paused", {"services": {one: {"image": IMAGE} for one in ("web", "aside")}})
     for name in resident.declared["playspecs"]:
         resident.playground(name, name)
     first = cycle(resident)
@@ -63,12 +65,13 @@ def story(resident: Operator) -> Story:
 
 def disturb(operator: Operator, east: Host) -> None:
     east.docker("pause", f"{operator.project('paused')}-web-1")
+    east.docker("stop", f"{operator.project('paused')}-aside-1")
     dead_end = f"{operator.project('created')}-web-1"
     same = labels(east, dead_end)
     east.docker("rm", "-f", dead_end)
-    east.docker("create", "--name", dead_end, *same, "nginx:alpine")
+    east.docker("create", "--name", dead_end, *same, IMAGE)
     name = f"{operator.project('leftover')}-web-1"
-    east.docker("create", "--name", f"{LEFT}{name}", *labels(east, name), "nginx:alpine")
+    east.docker("create", "--name", f"{LEFT}{name}", *labels(east, name), IMAGE)
     sick = f"{operator.project('well')}-web-1"
     east.docker("exec", sick, "touch", "/sick")
     wait_for_health(east, sick, "unhealthy")
@@ -115,6 +118,18 @@ def test_a_paused_container_goes_on_as_the_one_it_was(story: Story) -> None:
     assert story.kept("paused")
 
 
+def test_one_that_was_stopped_beside_it_is_not_taken_for_a_one_shot_that_is_done(
+    story: Story, east: Host
+) -> None:
+    aside = f"{story.operator.project('paused')}-aside-1"
+    assert story.states[aside] == "exited"
+    cooling = only(story.operator, "paused")
+    assert cooling.fate("playground/paused") == ("skip", "cooldown", "skipped"), cooling
+    rolled = only(story.operator, "paused", "--now")
+    assert rolled.fate("playground/paused") == ("rollout", "exited", "done"), rolled
+    assert states(east)[aside] == "running"
+
+
 def test_a_container_that_was_never_started_is_made_anew(story: Story) -> None:
     assert story.second.fate("playground/created") == ("restart", "never-started", "done")
     assert story.states[story.container("created")] == "running"
@@ -156,6 +171,15 @@ def test_a_restart_that_cures_nothing_is_reported_with_the_last_log_lines(
     assert failing.fate("playground/crash") == ("skip", "failing", "failed"), failing
     assert "its log ends: crashing" in failing.decision("playground/crash")["detail"]
     assert container_ids(east)[name] == again
+
+
+def test_a_corrected_image_under_the_same_name_waits_for_no_cooldown(
+    story: Story, east: Host
+) -> None:
+    story.operator.bed.registry.push("acme/crash:1", "server", marker="corrected")
+    cured = only(story.operator, "crash")
+    assert cured.fate("playground/crash") == ("rollout", "image-moved", "done"), cured
+    assert states(east)[story.container("crash")] == "running"
 
 
 def test_what_crashed_and_now_runs_is_healed(story: Story, east: Host) -> None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import shlex
 import shutil
+import time
 from typing import Any
 
 from tests.bed import Host
@@ -24,13 +25,14 @@ def clone(operator: Operator, host: Host, model: str, names: list[str]) -> None:
     image = host.docker("inspect", "-f", "{{.Config.Image}}", container).strip()
     script = []
     for name in names:
-        _copy_directory(operator, model, name)
         renamed = [one.replace(model, name) for one in labels if one.strip()]
         words = [word for one in renamed for word in ("--label", one)]
         own = container.replace(model, name)
         script.append(shlex.join(["docker", "create", "--name", own, *words, image]))
     script.append("docker start $(docker ps -aq --filter status=created)")
     host.sh("set -e\n" + "\n".join(script))
+    for name in names:
+        _copy_directory(operator, model, name)
 
 
 def _copy_directory(operator: Operator, model: str, name: str) -> None:
@@ -45,6 +47,7 @@ def _copy_directory(operator: Operator, model: str, name: str) -> None:
     for part in (record["staged"], record["applied"]):
         part["inputs"]["labels"] = _sha(json.dumps(labels, sort_keys=True))
         part["digest"] = _sha(json.dumps(dict(sorted(part["inputs"].items()))))
+    record["applied"]["at"] = time.time()  # after the start: up for as long as it was applied
     record["staged"]["base"] = record["staged"]["digest"]
     path.write_text(json.dumps(record))
 

@@ -26,7 +26,7 @@ COMPOSE = {
 
 
 class Gate:
-    """The Playground ``slow``: Compose waits for ``gate`` to become healthy, which a test allows."""
+    """The Playground ``slow``: Compose waits until ``gate`` is healthy, which a test allows."""
 
     def __init__(self, operator: Operator, host: Host) -> None:
         """Declare it, with its image on the host already."""

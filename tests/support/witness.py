@@ -1,4 +1,4 @@
-"""A witness on a host: notes each Compose command's begin and end, without changing what it does."""
+"""A witness on a host: notes each Compose command's begin and end, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Witness:
 
     def commands(self) -> list[list[str]]:
         """The command lines that were begun."""
-        return [words[2:] for kind, *words in self.lines for words in [[kind, *words]] if kind == "begin"]
+        return [words for kind, _, *words in self.lines if kind == "begin"]
 
     def overlaps(self) -> bool:
         """Whether two commands ever ran at the same time."""

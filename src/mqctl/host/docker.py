@@ -217,7 +217,9 @@ def parse_inspections(text: str) -> dict[str, Inspection]:
     found: dict[str, Inspection] = {}
     for row in rows(text):
         match row:
-            case [str(identity), {"ExitCode": int(code)} as state, int(restarts)]:
+            case [str(identity), dict(state), int(restarts)] if isinstance(
+                code := state.get("ExitCode"), int
+            ):
                 health = state.get("Health")
                 found[identity] = Inspection(
                     started_at=str(state.get("StartedAt", "")),

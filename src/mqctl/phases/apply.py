@@ -40,12 +40,14 @@ class Mode:
     """How far an apply may go.
 
     ``in_place`` starts what is missing and leaves the rest as it is; ``veto`` asks again, inside
-    the guarded script, whether a checkout is dirty; ``build`` builds what is built on the host.
+    the guarded script, whether a checkout is dirty; ``build`` builds what is built on the host;
+    ``anew`` makes new containers also of what runs as declared, which Compose would leave alone.
     """
 
     in_place: bool = False
     veto: bool = True
     build: bool = True
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ def apply(phase: str, action: Action, project: Project, mode: Mode, hands: Hands
         if ended := stopped(job, "build", done, final=True):
             return ended
     words = ["--no-recreate"] if mode.in_place else ["--remove-orphans"]
+    words += ["--force-recreate"] if mode.anew else []
     checkouts = job.checkouts if mode.veto else ""
     done = job.run("up", UP, *job.place, checkouts, job.blocking, *words, files=env)
     if ended := stopped(job, "up", done, final=False):

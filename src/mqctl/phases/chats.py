@@ -22,6 +22,8 @@ from mqctl.phases.wanted import references_of
 NAME = "agent-chats"
 # What a missed check can mean without the agent being at fault: leave it alone.
 _PATIENT = {Answer.TLS_ERROR, Answer.TIMEOUT}
+# The reasons for a redeploy that no difference to what is declared shows.
+_UNWELL = {Reason.UNHEALTHY, Reason.CRASH_LOOP}
 
 
 class AgentChatsPhase:
@@ -154,4 +156,5 @@ def _perform(action: Action, chat: AgentChat, hands: Hands) -> Decision:
         case Verb.STOP:
             return expire.down(NAME, action, chat.project, hands)
         case _:
-            return apply(NAME, action, project, Mode(), hands)
+            # An agent that runs as declared and is unwell all the same: Compose sees no difference.
+            return apply(NAME, action, project, Mode(anew=action.reason in _UNWELL), hands)

@@ -131,6 +131,8 @@ def _stuck(
                 found.append(Stuck(one.service, Reason.UNHEALTHY, detail, (one.id,)))
             else:
                 waiting = f"{one.name} is unhealthy for {age:.0f} s of {unhealthy_after:.0f} s"
+        elif one.health == "starting":
+            waiting = waiting or f"the health of {one.name} is still starting"
     return tuple(found), waiting
 
 
@@ -200,11 +202,17 @@ def _exited(
             yield Drift(Reason.SERVICE_MISSING, detail, is_input=False)
 
 
+# Docker restarts a crashed container after a minute at most: one that was up for longer runs.
+# Unbounded, every container would be inspected in every cycle from its host's first reboot on.
+YOUNG = 61.0  # seconds
+
+
 def suspicious(containers: Iterable[Container], applied: Applied | None, now: float) -> bool:
     """Whether only ``docker inspect`` can tell that these containers are fine."""
     age = now - applied.at if applied else 0.0
     return any(
-        one.state == "restarting" or (one.up_at_most is not None and one.up_at_most < age)
+        one.state == "restarting"
+        or (one.up_at_most is not None and one.up_at_most < min(age, YOUNG))
         for one in containers
     )
 

@@ -28,7 +28,12 @@ def restart(phase: str, action: Action, project: Project, hands: Hands) -> Decis
     done = job.run("restart", RESTART, *job.place, job.blocking, *known, files=env)
     if ended := stopped(job, "restart", done, final=False):
         return ended
-    return finish(job, verify(project, services, hands))
+    verdict = verify(project, services, hands)
+    before = job.record.applied
+    if before is not None and before.digest == job.staged.digest:
+        # Nothing else was started: a service that somebody stopped looks like a one-shot now.
+        verdict = replace(verdict, one_shots=before.one_shots)
+    return finish(job, verdict)
 
 
 def heal(phase: str, action: Action, project: Project, hands: Hands) -> Decision:

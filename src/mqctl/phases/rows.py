@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mqctl.host import docker
 from mqctl.host.compose import claimed_ports
 from mqctl.host.facts import Port, ProjectFacts
 from mqctl.host.record import Record, Staged
@@ -83,7 +84,7 @@ class Table:
         if condition.missing and not condition.unapplied:
             detail = f"no container for {', '.join(condition.missing)}"
             return self._unless_cooling(Verb.UP, Reason.SERVICE_MISSING, detail, tried=tried)
-        if condition.stuck and not condition.unapplied:
+        if condition.stuck and not condition.unapplied and not self._cure(condition):
             return self._stuck(condition)
         if condition.drift:
             return self._drift(condition)
@@ -150,6 +151,10 @@ class Table:
         broken = [one for one in references_of(self.view, project) if one in failed]
         if not broken or not (condition.absent or condition.missing or condition.drift):
             return None
+        here = all(docker.canonical(one) in self.view.facts.images for one in broken)
+        news = condition.absent or condition.missing or any(one.is_input for one in condition.drift)
+        if here and not news:
+            return None  # what ended is started again from what is here: it needs no registry
         return self._say(Reason.IMAGE_FAILED, f"{broken[0]}: {failed[broken[0]]}")
 
     def _since(self, moment: float | None) -> float:
@@ -171,14 +176,14 @@ class Table:
             return self._say(Reason.FAILING, told, result=Result.FAILED)
         return self._act(verb, reason, detail)
 
+    def _cure(self, condition: Condition) -> bool:
+        """Whether an image arrived that was never tried: it waits for no cooldown, but for work."""
+        return any(one.is_input for one in condition.drift) and not self._dirty()
+
     def _stuck(self, condition: Condition) -> Action | Decision:
         detail = "; ".join(one.detail for one in condition.stuck)
-        grace = self._grace()
-        if wait := grace or self._cooling(self.record.last_repair_at):
-            failure = self.record.failure
-            if failure is not None:
-                return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
-            return self._say(Reason.GRACE if grace else Reason.COOLDOWN, f"{detail}; {wait}")
+        if waits := self._waits(detail):
+            return waits
         # A paused container only has to go on; the others are made anew.
         broken = [one for one in condition.stuck if one.reason is not Reason.PAUSED]
         services = tuple(dict.fromkeys(one.service for one in broken))
@@ -197,18 +202,20 @@ class Table:
         detail = "; ".join(one.detail for one in shown)
         if dirty := self._dirty():
             return self._say(Reason.DIRTY, f"{dirty}; waits: {detail}")
-        if not news and (wait := self._grace()):
-            return self._say(Reason.GRACE, f"{detail}; {wait}")
-        if not news and (wait := self._cooling(self.record.last_repair_at)):
-            return self._wait(detail, wait)
+        if not news and (waits := self._waits(detail)):
+            return waits
         if self.shared.rollouts_left <= 0 and not self.view.select.lift:
             budget = self.view.marquee.policy.rollout_budget
             return self._say(Reason.BUDGET, f"{detail}; {budget} rollouts a cycle, next cycle")
         self.shared.rollouts_left -= 1
         return self._act(Verb.ROLLOUT, shown[0].reason, detail)
 
-    def _wait(self, detail: str, wait: str) -> Decision:
-        failure = self.record.failure
+    def _waits(self, detail: str) -> Decision | None:
+        """Why a repair has to wait: the last apply or repair was a moment ago."""
+        grace, failure = self._grace(), self.record.failure
+        wait = grace or self._cooling(self.record.last_repair_at)
+        if not wait:
+            return None
         if failure is not None and failure.digest == self.staged.digest:
             return self._say(Reason.FAILING, f"{failure.message}; {wait}", result=Result.FAILED)
-        return self._say(Reason.COOLDOWN, f"{detail}; {wait}")
+        return self._say(Reason.GRACE if grace else Reason.COOLDOWN, f"{detail}; {wait}")

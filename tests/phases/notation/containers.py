@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from mqctl.config.durations import parse_duration
 from mqctl.host.docker import parse_containers
 from mqctl.host.facts import Container
 from tests.phases.notation.values import (
@@ -14,7 +15,6 @@ from tests.phases.notation.values import (
     container_id,
     image_id,
     only,
-    parse_duration,
 )
 
 _KEYS = {"is", "service", "name", "image", "ports", "one_off", "labels", "made", "up", "project"}

@@ -49,7 +49,7 @@ class Part:
 
 
 def part_of(
-    name: str, given: Tree, *, labels: Mapping[str, str], images: Mapping[str, str]
+    name: str, given: Tree, *, labels: Mapping[str, str], images: Mapping[str, str | None]
 ) -> Part:
     """A project from its notation; ``images`` are ids that the case gives to references."""
     only(KEYS, given, name)
@@ -57,7 +57,7 @@ def part_of(
     for service, one in services.items():
         only(_SERVICE, one, f"{name}: {service}")
     ids = {
-        one["image"]: images.get(one["image"], image_id(one["image"]))
+        one["image"]: images.get(one["image"]) or image_id(one["image"])
         for one in services.values()
         if "image" in one
     }

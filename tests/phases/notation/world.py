@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mqctl.config.durations import parse_duration
+from mqctl.host.docker import parse_containers
 from mqctl.host.facts import Container, Facts, Network
 from mqctl.host.git import Tips
 from mqctl.host.record import Tombstone
-from mqctl.http import Answer, Health
-from mqctl.model import (
-    AgentChat,
-    Checkout,
-    ComposeFile,
-    Marquee,
-    Playground,
-    Playspec,
-    Policy,
-    PullPolicy,
-    Registry,
-    Status,
-)
 from mqctl.phases.base import Selection, View
-from mqctl.phases.rest import tombstone_of
-from mqctl.secret import SecretRef
+from tests.phases.notation import declared
 from tests.phases.notation.containers import row
 from tests.phases.notation.projects import KEYS, Part, part_of
 from tests.phases.notation.values import (
@@ -34,198 +21,148 @@ from tests.phases.notation.values import (
     MARQUEE,
     MOMENT,
     NOW,
-    SHOP,
-    NotationError,
     Tree,
-    at,
     image_id,
     only,
 )
 
-_PLAYGROUND = {
-    *("hold", "status", "ttl", "expires", "pull_policy", "persist_volumes", "checkouts"),
-    *("registries", "tombstone"),
-}
-_CHAT = {"status", "image", "health_url", "health"}
-_STRAY = {"name", "since"}
-_CASE = {
+_KEYS = {
     *("playgrounds", "chats", "strays", "others", "images", "failed_images", "disk_free"),
-    *("pulled", "networks", "seen", "tips", "policy", "select", "fence", "tombstones", "unused"),
+    *("pulled", "unused", "networks", "tombstones", "forget", "tips", "policy", "select", "fence"),
 }
+_OF_STRAYS = {"name", "since"}
 _LABELS = {"mqctl.fleet": FLEET, "mqctl.marquee": MARQUEE}
+_ABSENT = "absent"
 
 
 def view_of(case: Tree) -> View:
     """All that a plan may look at in this case."""
-    only(_CASE, case, "case")
-    images = {key: None if word == "absent" else image_id(word) for key, word in case.get("images", {}).items()}
-    playgrounds = [_playground(name, one or {}) for name, one in _given(case, "playgrounds")]
-    chats = [_chat(name, one or {}) for name, one in _given(case, "chats")]
+    only(_KEYS, case, "case")
+    world = _World(case)
+    playgrounds = {n: declared.playground_of(n, g) for n, g in world.given("playgrounds").items()}
+    chats = {n: declared.chat_of(n, g) for n, g in world.given("chats").items()}
     parts = [
-        *(_part(one.project, spec or {}, _PLAYGROUND, {"mqctl.playground": one.name}, images)
-          for one, (_, spec) in zip(playgrounds, _given(case, "playgrounds"), strict=True)),
-        *(_part(one.project, {**_agent(one), **(spec or {})}, _CHAT,
-                {"mqctl.agent-chat": one.name}, images)
-          for one, (_, spec) in zip(chats, _given(case, "chats"), strict=True)),
-        *(_stray(name, spec or {}, images) for name, spec in _given(case, "strays")),
-    ]  # fmt: skip
-    marquee = Marquee(
-        MARQUEE,
-        FLEET,
-        host="docker1.example.com",
-        user="deploy",
-        policy=_policy(case.get("policy", {})),
-        playgrounds=tuple(playgrounds),
-        agent_chats=tuple(chats),
-    )
+        *(world.playground(one.project, name) for name, one in playgrounds.items()),
+        *(world.chat(one.project, name, one.image) for name, one in chats.items()),
+        *(world.stray(name) for name in world.given("strays")),
+    ]
+    stones = {
+        one.project: stone
+        for name, one in playgrounds.items()
+        if (stone := declared.tombstone_in(one, world.given("playgrounds")[name]))
+    }
     select = dict(case.get("select", {}))
     if "approved" in select:
         select["approved"] = frozenset(select["approved"])
+    answers = {
+        one.project: declared.health_of(world.given("chats")[name]) for name, one in chats.items()
+    }
     return View(
-        marquee,
-        _facts(case, parts, playgrounds, images),
+        declared.marquee_of(
+            list(playgrounds.values()), list(chats.values()), case.get("policy", {})
+        ),
+        world.facts(parts, stones),
         MOMENT,
         fence=case.get("fence", FENCE),
         select=Selection(**select),
         inputs={one.name: one.inputs for one in parts if one.inputs},
         tips={prop: _tips(said) for prop, said in case.get("tips", {}).items()},
         failed_images=case.get("failed_images", {}),
-        health=_health(case, chats),
-        seen=_seen(case, parts),
+        health={project: health for project, health in answers.items() if health},
+        seen=world.first_sights(parts),
     )
 
 
-def _given(case: Tree, kind: str) -> list[tuple[str, Tree | None]]:
-    return list((case.get(kind) or {}).items())
+@dataclass(frozen=True, slots=True)
+class _World:
+    case: Tree
 
+    def given(self, kind: str) -> dict[str, Tree]:
+        return {name: one or {} for name, one in (self.case.get(kind) or {}).items()}
 
-def _part(
-    name: str, spec: Tree, declared: set[str], label: Mapping[str, str], images: Mapping[str, str]
-) -> Part:
-    only(KEYS | declared, spec, name)
-    inner = {key: value for key, value in spec.items() if key in KEYS}
-    if spec.get("checkouts"):
-        inner["git"] = {**dict.fromkeys(spec["checkouts"], "clean"), **spec.get("git", {})}
-    return part_of(name, inner, labels={**_LABELS, **label}, images=images)
+    @property
+    def images(self) -> dict[str, str | None]:
+        """Ids that the case gives to references; None where it says that there is no image."""
+        told = self.case.get("images", {})
+        return {key: None if word == _ABSENT else image_id(word) for key, word in told.items()}
 
+    # ------------------------------------------------------------------- the projects
 
-def _stray(name: str, spec: Tree, images: Mapping[str, str]) -> Part:
-    only(KEYS | _STRAY, spec, name)
-    inner = {key: value for key, value in spec.items() if key in KEYS}
-    project = spec.get("name", f"{FLEET}_{MARQUEE}_{name}")
-    part = part_of(project, inner, labels={**_LABELS, "mqctl.playground": name}, images=images)
-    since = {f"orphan/{project}": NOW - parse_duration(spec.get("since", "1h"))}
-    return replace(part, seen={**part.seen, **since}, inputs=None)
+    def playground(self, project: str, name: str) -> Part:
+        given = self.given("playgrounds")[name]
+        only(KEYS | declared.OF_PLAYGROUNDS, given, name)
+        inner = {key: value for key, value in given.items() if key in KEYS}
+        if given.get("checkouts"):
+            inner["git"] = {**dict.fromkeys(given["checkouts"], "clean"), **given.get("git", {})}
+        labels = {**_LABELS, "mqctl.playground": name}
+        return part_of(project, inner, labels=labels, images=self.images)
 
+    def chat(self, project: str, name: str, image: str | None) -> Part:
+        given = self.given("chats")[name]
+        only(KEYS | declared.OF_CHATS, given, name)
+        inner = {key: value for key, value in given.items() if key in KEYS}
+        inner = {"services": {"agent": {"image": image}}, **inner}
+        labels = {**_LABELS, "mqctl.agent-chat": name}
+        return part_of(project, inner, labels=labels, images=self.images)
 
-def _playground(name: str, spec: Tree) -> Playground:
-    checkouts = spec.get("checkouts") or {}
-    props = {key: replace(SHOP, **((one or {}).get("prop") or {})) for key, one in checkouts.items()}
-    return Playground(
-        name,
-        f"{FLEET}_{MARQUEE}_{name}",
-        Playspec(
-            f"{name}-spec",
-            ComposeFile("/srv/compose.yaml"),
-            checkouts=props,
-            registries=tuple(_registry(one) for one in spec.get("registries", ())),
-            pull_policy=PullPolicy(spec.get("pull_policy", "missing")),
-            persist_volumes=spec.get("persist_volumes", False),
-        ),
-        checkouts=tuple(
-            Checkout(key, props[key], (one or {}).get("branch", "main"), (one or {}).get("follow", True))
-            for key, one in checkouts.items()
-        ),
-        ttl=parse_duration(spec["ttl"]) if "ttl" in spec else None,
-        expires_at=at(spec["expires"]) if "expires" in spec else None,
-        status=Status(spec.get("status", "active")),
-        hold=spec.get("hold", False),
-    )  # fmt: skip
+    def stray(self, name: str) -> Part:
+        """A project that nothing declares, seen as such for an hour."""
+        given = self.given("strays")[name]
+        only(KEYS | _OF_STRAYS, given, name)
+        inner = {key: value for key, value in given.items() if key in KEYS}
+        project = given.get("name", f"{FLEET}_{MARQUEE}_{name}")
+        labels = {**_LABELS, "mqctl.playground": name}
+        part = part_of(project, inner, labels=labels, images=self.images)
+        since = NOW - parse_duration(given.get("since", "1h"))
+        return replace(part, seen={**part.seen, f"orphan/{project}": since}, inputs=None)
 
+    # ------------------------------------------------------------------- the rest of the host
 
-def _registry(name: str) -> Registry:
-    return Registry(name, f"{name}.example.com", "bot", SecretRef(env=name.upper()))
+    def facts(self, parts: list[Part], stones: Mapping[str, Tombstone]) -> Facts:
+        images: dict[str, str] = {}
+        for part in parts:
+            images |= part.images
+        images |= {reference: found for reference, found in self.images.items() if found}
+        containers = [one for part in parts for one in part.containers]
+        for name, other in self.given("others").items():
+            containers += self._other(name, other, images)
+        left = (f"{FLEET}_{MARQUEE}_{name}" for name in self.case.get("tombstones", ()))
+        return Facts(
+            host_now=NOW,
+            containers=tuple(containers),
+            images=images,
+            networks=tuple(_network(name, one) for name, one in self.given("networks").items()),
+            projects={one.name: one.directory for one in parts if one.directory},
+            tombstones={**stones, **{one: Tombstone(one, 60.0, None, 40, NOW) for one in left}},
+            pulled={image_id(word): NOW - 864000 for word in self.case.get("pulled", ())},
+            disk_free=self.case.get("disk_free"),
+        )
 
+    def _other(self, name: str, one: Tree, images: Mapping[str, str]) -> tuple[Container, ...]:
+        """A container of somebody else: without labels, unless the case gives it some."""
+        only({"is", "image", "ports", "labels"}, one, name)
+        line = row(
+            name=name,
+            image=one.get("image", "other:1"),
+            state=one.get("is", "running"),
+            ports=one.get("ports", []),
+            labels=one.get("labels", {}),
+        )
+        return parse_containers(line, images)
 
-def _chat(name: str, spec: Tree) -> AgentChat:
-    return AgentChat(
-        name,
-        f"{FLEET}_{MARQUEE}_chat_{name}",
-        image=spec.get("image", "acme/agent:1"),
-        health_url=f"http://{name}.example.com/health" if spec.get("health_url") else None,
-        status=Status(spec.get("status", "active")),
-    )
-
-
-def _agent(chat: AgentChat) -> Tree:
-    return {"services": {"agent": {"image": chat.image}}}
-
-
-def _health(case: Tree, chats: list[AgentChat]) -> dict[str, Health]:
-    said = {name: (one or {}).get("health") for name, one in _given(case, "chats")}
-    return {
-        one.project: Health(Answer(said[one.name]), "as the case says")
-        for one in chats
-        if said[one.name]
-    }
+    def first_sights(self, parts: list[Part]) -> dict[str, float]:
+        """Since when something has been as it is."""
+        found = {subject: since for part in parts for subject, since in part.seen.items()}
+        for word, age in self.case.get("unused", {}).items():
+            found[f"unused/{image_id(word)}"] = NOW - parse_duration(age)
+        forgotten = self.case.get("forget", ())
+        return {subject: since for subject, since in found.items() if subject not in forgotten}
 
 
 def _tips(said: Tree | str) -> Tips:
     if isinstance(said, str):
         return Tips(error=said)
     return Tips(branches={branch: HEAD if sha == "head" else sha for branch, sha in said.items()})
-
-
-def _policy(said: Tree) -> Policy:
-    return Policy(
-        **{k: parse_duration(v) if isinstance(v, str) else v for k, v in said.items()}  # type: ignore[arg-type]  # rollout_budget is the one int
-    )
-
-
-def _seen(case: Tree, parts: list[Part]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for part in parts:
-        found |= part.seen
-    found |= {f"unused/{image_id(k)}": NOW - parse_duration(v) for k, v in case.get("unused", {}).items()}
-    return {k: v for k, v in found.items() if k not in case.get("seen", {}).get("forget", ())}  # fmt: skip
-
-
-def _facts(
-    case: Tree, parts: list[Part], playgrounds: list[Playground], images: Mapping[str, str | None]
-) -> Facts:
-    there: dict[str, str] = {}
-    containers: list[Container] = []
-    for part in parts:
-        there |= part.images
-        containers += part.containers
-    there |= {reference: found for reference, found in images.items() if found}
-    for name, one in _given(case, "others"):
-        containers += _other(name, one or {}, there)
-    return Facts(
-        host_now=NOW,
-        containers=tuple(containers),
-        images=there,
-        networks=tuple(_network(name, one or {}) for name, one in _given(case, "networks")),
-        projects={one.name: one.directory for one in parts if one.directory},
-        tombstones=_tombstones(case, playgrounds),
-        pulled={image_id(word): NOW - 864000 for word in case.get("pulled", ())},
-        disk_free=case.get("disk_free"),
-    )
-
-
-def _other(name: str, one: Tree, images: Mapping[str, str]) -> tuple[Container, ...]:
-    """A container of somebody else: without labels, unless the case gives it some."""
-    from mqctl.host.docker import parse_containers
-
-    only({"is", "image", "ports", "labels", "made"}, one, name)
-    line = row(
-        name=name,
-        image=one.get("image", "other:1"),
-        state=one.get("is", "running"),
-        ports=one.get("ports", []),
-        labels=one.get("labels", {}),
-    )
-    return parse_containers(line, images)
 
 
 def _network(name: str, one: Tree) -> Network:
@@ -237,21 +174,3 @@ def _network(name: str, one: Tree) -> Network:
         one.get("fleet", FLEET),
         one.get("marquee", MARQUEE),
     )
-
-
-def _tombstones(case: Tree, playgrounds: list[Playground]) -> dict[str, Tombstone]:
-    found: dict[str, Tombstone] = {}
-    declared = {one.name: one for one in playgrounds}
-    for name, spec in _given(case, "playgrounds"):
-        terms = (spec or {}).get("tombstone")
-        if terms is None:
-            continue
-        stone = tombstone_of(declared[name], 40, NOW - 3600)
-        if terms == "other terms":
-            stone = replace(stone, ttl=60.0, expires_at=None)
-        elif terms != "same terms":
-            raise NotationError(f"{name}: a tombstone has the same terms or other terms")
-        found[declared[name].project] = stone
-    for name in case.get("tombstones", ()):
-        found[f"{FLEET}_{MARQUEE}_{name}"] = Tombstone(name, 60.0, None, 40, NOW - 3600)
-    return found

@@ -87,20 +87,30 @@ def test_nothing_is_a_bundle_too(host: Path) -> None:
     assert arrived(host, bundle({})) == {}
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=40))
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=40
+    )
+)
 def test_any_texts_arrive(host: Path, texts: list[str]) -> None:
     files = {f"f{number}": text for number, text in enumerate(texts)}
     assert arrived(host, bundle(files)) == {name: as_lines(text) for name, text in files.items()}
 
 
 def test_a_secret_is_revealed_only_there(host: Path) -> None:
-    assert arrived(host, bundle({"token": Secret("hunter2-hunter2")})) == {"token": "hunter2-hunter2\n"}
+    assert arrived(host, bundle({"token": Secret("hunter2-hunter2")})) == {
+        "token": "hunter2-hunter2\n"
+    }
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", ".hidden", "a b", "a\nb", "-x", "é"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "a/b", "../x", ".hidden", "a b", "a\nb", "-x", "é"]
+)
 def test_a_name_is_a_plain_file_name(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot travel|can travel"):
+    with pytest.raises(ValueError, match="can travel"):
         bundle({name: "text"})
 
 

@@ -91,7 +91,7 @@ def test_files_that_compose_looks_at() -> None:
 
 
 def test_the_layout_in_a_checkout() -> None:
-    assert BESIDE == Layout(".", "compose.yaml")
+    assert Layout(".", "compose.yaml") == BESIDE
     assert Layout.of(ComposeFile("compose.yaml", "app")) == Layout("app", "app/compose.yaml")
     deep = Layout.of(ComposeFile("deploy/dev/compose.yaml", "app"))
     assert deep == Layout("app/deploy/dev", "app/deploy/dev/compose.yaml")
@@ -132,8 +132,8 @@ def test_go_durations(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("answer", ["", "nonsense", '{"services": ', "\x00"])
-def test_an_answer_that_is_no_json_is_a_value_error(answer: str) -> None:
-    with pytest.raises(ValueError, match="Expecting|Invalid"):
+def test_an_answer_that_was_cut_is_an_error(answer: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
         parse_config(answer, "", "/srv", BESIDE)
 
 
@@ -142,7 +142,10 @@ def test_a_compose_file_that_only_compose_understands_names_no_files(raw: str) -
     parse_config('{"services": {}}', raw, "/srv/shop", BESIDE)
 
 
-@pytest.mark.parametrize("raw", ["a: &a [*a]", "[" * 400, "services: [1, 2]", "!!python/x y", "services: {a: b}"])  # fmt: skip
+HOSTILE = ("a: &a [*a]", "[" * 400, "services: [1, 2]", "!!python/x y", "services: {a: b}")
+
+
+@pytest.mark.parametrize("raw", HOSTILE)
 def test_a_hostile_compose_file_names_no_files(raw: str) -> None:
     assert parse_config('{"services": {}}', raw, "/srv/shop", BESIDE).references == ()
 

@@ -52,7 +52,12 @@ def test_the_states_of_containers(
 def test_the_labels_that_say_whose_it_is() -> None:
     one, run = SEEN["of-compose"], SEEN["one-off"]
     assert (one.project, one.service, one.one_off) == ("acme_east-1_demo", "web", False)
-    assert (one.fleet, one.marquee, one.playground, one.agent_chat) == ("acme", "east-1", "demo", "")
+    assert (one.fleet, one.marquee, one.playground, one.agent_chat) == (
+        "acme",
+        "east-1",
+        "demo",
+        "",
+    )
     assert (run.project, run.one_off, run.fleet) == ("acme_east-1_demo", True, "")
 
 

@@ -9,7 +9,23 @@ import json
 from mqctl.host.compose import env_file
 from tests.bed import Bed
 
-PIECES = ["$", "$$", "${HOME}", '"', "'", "\\", "\n", "#", " ", "a", "`id`", "é漢😀", "\t", "\r", "="]
+PIECES = [
+    "$",
+    "$$",
+    "${HOME}",
+    '"',
+    "'",
+    "\\",
+    "\n",
+    "#",
+    " ",
+    "a",
+    "`id`",
+    "é漢😀",
+    "\t",
+    "\r",
+    "=",
+]
 NASTY = [
     "",
     " leading and trailing ",

@@ -1,4 +1,4 @@
-"""The small files that mqctl keeps on the host: what was written comes back, anything else raises."""
+"""The small files that mqctl keeps on the host: what was written comes back, or it raises."""
 
 from __future__ import annotations
 
