@@ -100,7 +100,7 @@ def test_the_step_summary_is_a_table_of_text(tmp_path: Path) -> None:
         listener(event)
     text = path.read_text()
     assert text.startswith("before\n## mqctl reconcile\n\n2 Marquees: 1 changed, 1 failed\n")
-    assert "| east-1 | changed | 7.3s | 1 pull, 1 up, 1 skip, 1 as declared |" in text
+    assert "| east-1 | changed | 7.3s | 1 pull, 1 up, 1 skip (dirty) |" in text
     (row,) = [line for line in text.splitlines() if "shop" in line]
     assert row.count("|") == 7
     for forbidden in ("<img", "[a]", "@octocat", "`", "s3cr3t"):

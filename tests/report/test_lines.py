@@ -65,7 +65,7 @@ def test_several_marquees_end_with_their_sum() -> None:
 
 def test_a_dry_run_says_so() -> None:
     text = lines_of([CycleStarted("east-1", dry_run=True)], dry_run=True)
-    assert text.endswith("2026-11-30T12:00:00Z (dry run: no lock, nothing is sent)\n")
+    assert text.endswith("2026-11-30T12:00:00Z (dry run: no lock, nothing is changed)\n")
 
 
 def test_colours_only_when_asked_for() -> None:

@@ -17,5 +17,7 @@ rm -rf ~/.mqctl
 
 def tidy(host: Host) -> None:
     """Remove all containers, networks, volumes and what mqctl keeps; the images stay."""
+    if not (host.home / ".mqctl").exists():  # nobody has used it
+        return
     host.sh(f"{{ {_SCRIPT} }} >/dev/null </dev/null")
     host.reset_counts()

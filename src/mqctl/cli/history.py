@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -68,24 +68,30 @@ def history(
         for entry in events:
             session.answer_jsonl(entry)
     else:
-        for line in lines(events):
+        for line in lines(events, spread=session.streams.out.isatty()):
             session.answer(line)
         if not events:
             session.note("nothing has happened yet")
     return ExitCode.OK
 
 
-def lines(events: list[Mapping[str, str]] | list[dict[str, str]]) -> list[str]:
-    """Events as lines in columns: when, where, what, and the rest as key=value."""
+def lines(events: Sequence[Mapping[str, str]], *, spread: bool = False) -> list[str]:
+    """Events as lines in columns: when, where, what, and the rest as key=value.
+
+    ``spread`` gives each thing that a cycle did a line of its own, for people.
+    """
     width = max((len(plain(entry["marquee"])) for entry in events), default=0)
     kinds = max((len(plain(entry.get("event", ""))) for entry in events), default=0)
     shown = []
     for entry in events:
-        rest = (f"{plain(k)}={plain(v)}" for k, v in entry.items() if k not in _FIRST and v)
+        apart = entry.get("what", "").split("; ") if spread and entry.get("what") else []
+        left_out = {*_FIRST, *(["what"] if spread else [])}
+        rest = (f"{plain(k)}={plain(v)}" for k, v in entry.items() if k not in left_out and v)
         head = (
             plain(entry.get("at", "-")),
             f"{plain(entry['marquee']):<{width}}",
             f"{plain(entry.get('event', '-')):<{kinds}}",
         )
         shown.append("  ".join((*head, *rest)).rstrip())
+        shown += [f"    {plain(one)}" for one in apart]
     return shown

@@ -175,6 +175,7 @@ class Facts:
     networks: tuple[Network, ...] = ()
     projects: Mapping[str, ProjectFacts] = field(default_factory=dict)
     tombstones: Mapping[str, Tombstone] = field(default_factory=dict)
+    unreadable: frozenset[str] = frozenset()  # projects with a tombstone that cannot be read
     pulled: Mapping[str, float] = field(
         default_factory=dict
     )  # image id that mqctl pulled -> last use

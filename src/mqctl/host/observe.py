@@ -46,6 +46,7 @@ def parse(answer: bytes) -> Facts:
     images = docker.parse_images(sections["images"])
     networks = docker.parse_networks(sections["networks"])
     files = _untar(sections.get("files"))
+    tombstones, unreadable = _tombstones(files)
     return Facts(
         host_now=_host_now(sections),
         engine_id=docker.engine_id(networks),
@@ -53,7 +54,8 @@ def parse(answer: bytes) -> Facts:
         images=images,
         networks=networks,
         projects=_projects(sections, files),
-        tombstones=_tombstones(files),
+        tombstones=tombstones,
+        unreadable=unreadable,
         pulled=_pulled(sections.get("pulled", "")),
         disk_free=_disk_free(sections.get("disk", "")),
     )
@@ -207,15 +209,18 @@ def _hashes(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def _tombstones(files: Mapping[str, bytes]) -> dict[str, record.Tombstone]:
+def _tombstones(files: Mapping[str, bytes]) -> tuple[dict[str, record.Tombstone], frozenset[str]]:
+    """The tombstones by project, and the projects whose tombstone cannot be read."""
     found = {}
+    unreadable = set()
     for path, content in files.items():
-        if path.startswith("tombstones/"):
+        folder, _, project = path.partition("/")
+        if folder == "tombstones":
             try:
-                found[path.removeprefix("tombstones/")] = record.load(record.Tombstone, content)
+                found[project] = record.load(record.Tombstone, content)
             except record.Unreadable:
-                continue  # a broken one proves nothing; the expiry, if due, writes it again
-    return found
+                unreadable.add(project)
+    return found, frozenset(unreadable)
 
 
 def _pulled(text: str) -> dict[str, float]:

@@ -111,7 +111,7 @@ class _Attempt:
             acquired_at=acquired_at,
             renewed_at="",
             renewals="0",
-            phase="",
+            phase="start",
         )
         arguments: list[str | int] = [
             self._token,

@@ -17,7 +17,7 @@ from mqctl.phases.projects import of_chat
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import foreign_project
 from mqctl.phases.staging import stage
-from mqctl.phases.wanted import references_of
+from mqctl.phases.wanted import awaited_image, references_of
 
 NAME = "agent-chats"
 # What a missed check can mean without the agent being at fault: leave it alone.
@@ -107,9 +107,15 @@ def _alive(
         verb, reason = Verb.START, Reason.MISSING if condition.absent else Reason.EXITED
         detail = next((one.status for one in containers), "no containers")
         # A start waits for nothing, unless the last one failed a moment ago.
-        young = young and seen.record.failure is not None
+        if young and seen.record.failure is not None:
+            told = f"{seen.record.failure.message}; last tried {age:.0f} s ago"
+            return decided(NAME, subject, Reason.FAILING, told, result=Result.FAILED)
+        young = False
     else:
         found = _trouble(view, chat, condition, containers)
+        awaited = awaited_image(view, of_chat(view.marquee, chat)) if view.dry_run else ""
+        if isinstance(found, Decision) and found.action is Verb.NONE and awaited:
+            return decided(NAME, subject, Reason.UNKNOWN, f"depends on image/{awaited}")
         if isinstance(found, Decision):
             return found
         verb, (reason, detail) = Verb.REDEPLOY, found

@@ -12,7 +12,7 @@ from mqctl.phases.projects import Project, of_playground
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import buried, is_foreign, past_due, selected
 from mqctl.phases.rows import NAME, Shared, Table, summary
-from mqctl.phases.wanted import references_of
+from mqctl.phases.wanted import awaited_image
 
 
 def decide_all(view: View) -> Plan:
@@ -48,6 +48,9 @@ def _decide(view: View, playground: Playground, shared: Shared) -> Action | Deci
         return decided(NAME, subject, Reason.FOREIGN, detail, result=Result.FAILED)
     if seen.broken:
         return decided(NAME, subject, Reason.UNKNOWN, seen.broken, result=Result.FAILED)
+    if playground.project in view.facts.unreadable:
+        detail = f"tombstones/{playground.project} on the host cannot be read"
+        return decided(NAME, subject, Reason.UNKNOWN, detail, result=Result.FAILED)
     if buried(view.facts, playground) or past_due(playground, seen, view):
         return expire.decide(view, playground, subject)
     if playground.status is Status.STOPPED:
@@ -89,6 +92,5 @@ def _depends_on(view: View, playground: Playground, project: Project) -> str:
     for checkout in playground.checkouts:
         if checkout.prop.active and checkout.follow:
             return f"checkout/{playground.name}/{checkout.name}"
-    if project.pull_policy == "always":
-        return next((f"image/{one}" for one in references_of(view, project)), "")
-    return ""
+    image = awaited_image(view, project)
+    return f"image/{image}" if image else ""

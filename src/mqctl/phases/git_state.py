@@ -18,6 +18,7 @@ from mqctl.phases.rest import resting, selected
 NAME = "git-state"
 CLONE = script("git_clone", "private", "git")
 ORIGIN = script("git_origin", "git")
+_IN_THE_WAY = 73  # the exit status of git_clone.sh
 
 
 class GitStatePhase:
@@ -97,9 +98,6 @@ def _decide(view: View, playground: Playground, checkout: Checkout) -> Action | 
     state = project.checkouts.get(checkout.name)
     rest = resting(view, playground)
     key = git.directory(playground.project, checkout)
-    if state is None and checkout.name in project.entries:
-        detail = f"{key} is there and is no git checkout"
-        return decided(NAME, name, Reason.BROKEN, detail, result=Result.FAILED)
     if state is None:
         if rest is not None:
             return decided(NAME, name, rest, "not cloned")
@@ -157,7 +155,10 @@ def _clone(action: Action, playground: Playground, checkout: Checkout, hands: Ha
         limit=hands.view.marquee.policy.command_timeout,
     )
     if done.status != 0:
-        return action.decided(NAME, Result.FAILED, detail=git.complaint(done))
+        # What is in a checkout's place and is no checkout is not mqctl's to move.
+        reason = Reason.BROKEN if done.status == _IN_THE_WAY else action.reason
+        detail = git.complaint(done)
+        return action.decided(NAME, Result.FAILED, reason=reason, detail=detail)
     states = git.parse_states(done.text)
     remember(hands, playground, states)
     state = next(iter(states.values()), GitState(error="not seen after the clone"))

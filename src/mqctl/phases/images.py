@@ -46,7 +46,7 @@ class ImagesPhase:
     def plan(self, view: View) -> Plan:
         """One decision a reference; one a project whose images cannot be known."""
         plan: list[Action | Decision] = [
-            decided(NAME, f"image/({project.subject})", Reason.UNKNOWN, inputs.unknown)
+            decided(NAME, project.subject, Reason.UNKNOWN, inputs.unknown)
             for project in wanted.projects(view)
             if (inputs := view.inputs.get(project.name)) and inputs.unknown
         ]

@@ -24,6 +24,8 @@ def resting(view: View, playground: Playground) -> Reason | None:
         return Reason.ON_HOLD
     if is_foreign(view.facts, playground, view):
         return Reason.FOREIGN
+    if playground.project in view.facts.unreadable:
+        return Reason.UNKNOWN
     if buried(view.facts, playground) or past_due(playground, project, view):
         return Reason.EXPIRED
     if playground.status is Status.STOPPED:

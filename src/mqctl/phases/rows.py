@@ -17,7 +17,7 @@ from mqctl.phases.condition import Condition, examine
 from mqctl.phases.projects import of_playground
 from mqctl.phases.reasons import Reason
 from mqctl.phases.staging import chosen
-from mqctl.phases.wanted import references_of
+from mqctl.phases.wanted import awaited_images, references_of
 
 NAME = "playgrounds"
 
@@ -146,16 +146,20 @@ class Table:
         return verdict
 
     def _image_failed(self, condition: Condition) -> Decision | None:
-        project = of_playground(self.view.marquee, self.playground)
+        """What needs an image that could not be had is left as it runs."""
+        needed = references_of(self.view, of_playground(self.view.marquee, self.playground))
         failed = self.view.failed_images
-        broken = [one for one in references_of(self.view, project) if one in failed]
-        if not broken or not (condition.absent or condition.missing or condition.drift):
-            return None
-        here = all(docker.canonical(one) in self.view.facts.images for one in broken)
+        there = self.view.facts.images
+        lacking = [one for one in needed if docker.canonical(one) not in there]
         news = condition.absent or condition.missing or any(one.is_input for one in condition.drift)
-        if here and not news:
-            return None  # what ended is started again from what is here: it needs no registry
-        return self._say(Reason.IMAGE_FAILED, f"{broken[0]}: {failed[broken[0]]}")
+        if lacking and lacking[0] not in awaited_images(self.view) and (news or condition.drift):
+            why = failed.get(lacking[0], "not on the host, and not pulled")
+            return self._say(Reason.IMAGE_FAILED, f"{lacking[0]}: {why}")
+        # What ended is started again from what is here: that needs no registry.
+        stale = [one for one in needed if one in failed]
+        if stale and news:
+            return self._say(Reason.IMAGE_FAILED, f"{stale[0]}: {failed[stale[0]]}")
+        return None
 
     def _since(self, moment: float | None) -> float:
         return float("inf") if moment is None else self.view.facts.host_now - moment

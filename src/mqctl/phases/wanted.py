@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mqctl.model import Status
+from mqctl.host import docker
+from mqctl.model import PullPolicy, Status
 from mqctl.phases.base import View
 from mqctl.phases.projects import Project, of_chat, of_playground
 from mqctl.phases.rest import foreign_project, resting, selected
@@ -39,3 +40,23 @@ def references_of(view: View, project: Project) -> list[str]:
     staged = record.staged if record else None
     services = chosen(staged.services) if staged else {}
     return sorted({one.image for one in services.values() if one.image and not one.build})
+
+
+def awaited_images(view: View) -> frozenset[str]:
+    """In a dry run: the images whose id is known only after the pulls that come first."""
+    if not view.dry_run:
+        return frozenset()
+    awaited = set()
+    for project in projects(view):
+        for reference in references_of(view, project):
+            present = docker.canonical(reference) in view.facts.images
+            missing = not present and project.pull_policy is PullPolicy.MISSING
+            if missing or project.pull_policy is PullPolicy.ALWAYS:
+                awaited.add(reference)
+    return frozenset(awaited)
+
+
+def awaited_image(view: View, project: Project) -> str:
+    """An awaited image that a project's services name, or ""."""
+    awaited = awaited_images(view)
+    return next((one for one in references_of(view, project) if one in awaited), "")

@@ -79,7 +79,7 @@ class Lines:
         """Print the event, if it is worth a line."""
         match event:
             case CycleStarted():
-                mode = " (dry run: no lock, nothing is sent)" if event.dry_run else ""
+                mode = " (dry run: no lock, nothing is changed)" if event.dry_run else ""
                 self._row(event, "cycle", "started", rfc3339(self._clock.now()) + mode)
             case DecisionMade():
                 self._decision(event, event.decision)

@@ -79,7 +79,7 @@ def tally(decisions: Iterable[Decision]) -> dict[str, int]:
 
 
 def is_quiet(decision: Decision) -> bool:
-    """Whether a decision only says "as declared": shown in logs, counted at a terminal."""
+    """Whether a decision asks nobody for anything: shown in logs, not at a terminal."""
     return decision.action is Verb.NONE and decision.result is not Result.FAILED
 
 
@@ -145,19 +145,25 @@ def cycle_sentence(cycle: CycleReport) -> str:
     parts = [_OUTCOME_WORDS.get(cycle.outcome, "")]
     if cycle.reason not in (None, "", cycle.outcome.value):
         parts = [plain(cycle.reason or "")]
-    if cycle.decisions and cycle.outcome is not Outcome.UNCHANGED:
+    # "Nothing to do" must not hide what would be done, were it not for grace or dirty work.
+    waits = any(not is_quiet(one) for one in cycle.decisions)
+    if cycle.outcome is Outcome.UNCHANGED and waits:
+        parts = [_counted(cycle.decisions)]
+    elif cycle.decisions and cycle.outcome is not Outcome.UNCHANGED:
         parts.append(_counted(cycle.decisions))
     return "; ".join(part for part in parts if part)
 
 
 def _counted(decisions: Iterable[Decision]) -> str:
-    """``1 up, 2 pull planned, 1 rollout failed, 3 as declared``."""
+    """``1 up, 2 pull planned, 1 rollout failed, 1 skip (grace), 3 as declared``."""
     counts: Counter[str] = Counter()
     quiet = 0
     for decision in decisions:
         if is_quiet(decision):
-            quiet += 1
-        elif decision.result in (Result.DONE, Result.SKIPPED):
+            quiet += decision.result is Result.DONE
+        elif decision.result is Result.SKIPPED:
+            counts[f"{decision.action.value} ({plain(decision.reason)})"] += 1
+        elif decision.result is Result.DONE:
             counts[decision.action.value] += 1
         else:
             counts[f"{decision.action.value} {decision.result.value}"] += 1
@@ -172,7 +178,7 @@ def run_sentence(report: RunReport, *, dry_run: bool = False) -> str:
     outcomes = Counter(cycle.outcome.value for cycle in report.cycles)
     listed = ", ".join(f"{number} {name}" for name, number in sorted(outcomes.items()))
     sentence = f"{count(len(report.cycles), 'Marquee')}: {listed}"
-    return f"{sentence} (dry run: nothing was sent)" if dry_run else sentence
+    return f"{sentence} (dry run: nothing was changed)" if dry_run else sentence
 
 
 def of_marquee(cycle: CycleReport, problem: ErrorReport) -> ErrorReport:

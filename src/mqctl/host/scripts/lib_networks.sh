@@ -8,7 +8,7 @@ cut_off() {
   # shellcheck disable=SC2086 # ids, one a word
   docker inspect --type container --format '{{index .Config.Labels "com.docker.compose.service"}} {{.HostConfig.NetworkMode}}{{range .NetworkSettings.Networks}} {{.NetworkID}}{{end}}' $c_ids </dev/null 2>/dev/null |
     while read -r c_service c_mode c_nets; do
-      case $c_mode in container:*) continue ;; esac
+      case $c_mode in container:* | host | none | bridge | default) continue ;; esac
       for c_net in ${c_nets:-none}; do
         printf '%s\n' "$c_there" | grep -Fqx -e "$c_net" || printf '%s\n' "$c_service"
       done
