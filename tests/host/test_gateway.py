@@ -11,8 +11,9 @@ import pytest
 from mqctl.cancel import CancelToken
 from mqctl.errors import Cancelled, ExitCode, LockLost, MqctlError, Refused
 from mqctl.events import StepSending
+from mqctl.host.completed import Completed
 from mqctl.host.gateway import Busy, Gateway, OtherAuthority, Raised, Settling, Stale
-from mqctl.host.transport import Completed, TransportBroken
+from mqctl.host.transport import TransportBroken
 from tests.host.support import Lease, Site, eventually, gateway
 
 

@@ -9,8 +9,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from mqctl.host.completed import Completed
 from mqctl.host.guard import NotAfter
-from mqctl.host.transport import Completed
 from tests.host.support import Site, eventually, held, path_with
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from mqctl.cancel import CancelToken
 from mqctl.errors import Cancelled, ExitCode, Refused, Unreachable
-from mqctl.host.transport import Completed, TransportBroken
+from mqctl.host.completed import Completed
+from mqctl.host.transport import TransportBroken
 from tests.bed.keys import make_key
 from tests.bed.net import free_port
 from tests.host.support import QUICK, Lease, Sshd, connected, eventually, gateway, running

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqctl.host.completed import Completed
 from mqctl.host.guard import quote
 from mqctl.host.guard.verdict import Garbled, Sample, read
-from mqctl.host.transport import Completed
 
 N = "0123456789abcdef"
 BOOT = "8a4f9348-576a-43dc-91f2-a9b6a7b1c77d"

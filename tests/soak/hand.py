@@ -56,8 +56,8 @@ class Hand:
     # ------------------------------------------------------------------ the disturbances
 
     def disturb(self) -> None:
-        """One to three deeds."""
-        for _ in range(self._random.randint(1, 3)):
+        """One deed, or two."""
+        for _ in range(self._random.randint(1, 2)):
             deed = self._random.choice(self._deeds())
             name = self._random.choice(self.names)
             self.history.append(f"{deed.__name__} {name}")

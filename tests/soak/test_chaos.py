@@ -49,7 +49,7 @@ def come_right(hand: Hand) -> int:
 
 @pytest.mark.timeout(600)
 def test_twenty_cycles_of_chaos_end_as_declared(operator: Operator) -> None:
-    chaos(operator, playgrounds=5, cycles=20)
+    chaos(operator, playgrounds=4, cycles=20)
 
 
 @pytest.mark.soak

@@ -14,6 +14,7 @@ from tests.support.ran import Ran
 
 LEFT = "0123456789ab_"
 IMAGE = "nginx:alpine"
+SEVERAL = ("dead-end", "leftover", "paused", "stopped", "undisturbed")
 
 
 @dataclass
@@ -27,33 +28,31 @@ class Story:
     after: dict[str, str]
     states: dict[str, str]
 
-    def container(self, playground: str) -> str:
-        return f"{self.operator.project(playground)}-web-1"
+    def container(self, playground: str, service: str = "web") -> str:
+        return f"{self.operator.project(playground)}-{service}-1"
 
-    def kept(self, playground: str) -> bool:
+    def kept(self, playground: str, service: str = "web") -> bool:
         """Whether the second cycle left the container as it was."""
-        name = self.container(playground)
+        name = self.container(playground, service)
         return self.after[name] == self.before[name]
 
 
 @pytest.fixture(scope="module")
 def story(resident: Operator) -> Story:
-    """Seven Playgrounds come up, three of them badly; then three of the others are disturbed."""
+    """Five Playgrounds come up, three of them badly; then the two others are disturbed."""
     east, push = resident.hosts["east-1"], resident.bed.registry.push
     push("acme/crash:1", "crash")
     push("acme/unhealthy:1", "unhealthy")
     push("acme/healthy:1", "healthy")
     resident.declared["policy"] |= {"rollout_cooldown": LONG, "unhealthy_after": LONG}
     resident.declared["policy"]["health_wait"] = "3s"
-    crash, well = compose("acme/crash:1", restart="always"), compose(IMAGE)
+    crash = compose("acme/crash:1", restart="always")
     checked = {"test": ["CMD", "true"], "interval": "1s"}
     resident.playspec("crash", crash, pull_policy="always")
     resident.playspec("checked", compose("acme/crash:1", restart="always", healthcheck=checked))
     resident.playspec("sickly", compose("acme/unhealthy:1"))
     resident.playspec("well", compose("acme/healthy:1"))
-    for name in ("created", "leftover"):
-        resident.playspec(name, well)
-    resident.playspec("paused", {"services": {one: {"image": IMAGE} for one in ("web", "aside")}})
+    resident.playspec("several", {"services": {one: {"image": IMAGE} for one in SEVERAL}})
     for name in resident.declared["playspecs"]:
         resident.playground(name, name)
     first = cycle(resident)
@@ -64,14 +63,14 @@ def story(resident: Operator) -> Story:
 
 
 def disturb(operator: Operator, east: Host) -> None:
-    east.docker("pause", f"{operator.project('paused')}-web-1")
-    east.docker("stop", f"{operator.project('paused')}-aside-1")
-    dead_end = f"{operator.project('created')}-web-1"
-    same = labels(east, dead_end)
-    east.docker("rm", "-f", dead_end)
-    east.docker("create", "--name", dead_end, *same, IMAGE)
-    name = f"{operator.project('leftover')}-web-1"
-    east.docker("create", "--name", f"{LEFT}{name}", *labels(east, name), IMAGE)
+    several = f"{operator.project('several')}-"
+    east.docker("pause", f"{several}paused-1")
+    east.docker("stop", f"{several}stopped-1")
+    same = labels(east, f"{several}dead-end-1")
+    east.docker("rm", "-f", f"{several}dead-end-1")
+    east.docker("create", "--name", f"{several}dead-end-1", *same, IMAGE)
+    same = labels(east, f"{several}leftover-1")
+    east.docker("create", "--name", f"{LEFT}{several}leftover-1", *same, IMAGE)
     sick = f"{operator.project('well')}-web-1"
     east.docker("exec", sick, "touch", "/sick")
     wait_for_health(east, sick, "unhealthy")
@@ -94,7 +93,7 @@ def test_a_service_that_never_becomes_healthy_is_no_success(story: Story) -> Non
 
 def test_one_that_fails_does_not_keep_the_next_from_its_turn(story: Story) -> None:
     assert (story.first.code, story.first.outcome()) == (1, "failed")
-    for name in ("well", "paused", "created", "leftover"):
+    for name in ("well", "several"):
         assert story.first.fate(f"playground/{name}") == ("up", "missing", "done")
 
 
@@ -112,35 +111,42 @@ def test_a_service_that_has_only_just_become_unhealthy_is_given_time(story: Stor
     assert story.kept("well")
 
 
+def test_what_is_stuck_in_several_ways_is_brought_back_by_one_restart(story: Story) -> None:
+    assert story.second.fate("playground/several")[::2] == ("restart", "done"), story.second
+    detail = story.second.decision("playground/several")["detail"]
+    for told in ("paused-1 is paused", "was never started", "left of an interrupted recreate"):
+        assert told in detail
+    for service in SEVERAL:
+        alive = "exited" if service == "stopped" else "running"
+        assert story.states[story.container("several", service)] == alive
+
+
 def test_a_paused_container_goes_on_as_the_one_it_was(story: Story) -> None:
-    assert story.second.fate("playground/paused") == ("restart", "paused", "done")
-    assert story.states[story.container("paused")] == "running"
-    assert story.kept("paused")
-
-
-def test_one_that_was_stopped_beside_it_is_not_taken_for_a_one_shot_that_is_done(
-    story: Story, east: Host
-) -> None:
-    aside = f"{story.operator.project('paused')}-aside-1"
-    assert story.states[aside] == "exited"
-    cooling = only(story.operator, "paused")
-    assert cooling.fate("playground/paused") == ("skip", "cooldown", "skipped"), cooling
-    rolled = only(story.operator, "paused", "--now")
-    assert rolled.fate("playground/paused") == ("rollout", "exited", "done"), rolled
-    assert states(east)[aside] == "running"
+    assert story.kept("several", "paused")
 
 
 def test_a_container_that_was_never_started_is_made_anew(story: Story) -> None:
-    assert story.second.fate("playground/created") == ("restart", "never-started", "done")
-    assert story.states[story.container("created")] == "running"
-    assert not story.kept("created")
+    assert not story.kept("several", "dead-end")
 
 
 def test_the_leftover_of_an_interrupted_recreate_is_removed(story: Story) -> None:
-    assert story.second.fate("playground/leftover") == ("restart", "leftover", "done")
-    name = story.container("leftover")
-    assert story.states[name] == "running"
-    assert f"{LEFT}{name}" not in story.states
+    assert f"{LEFT}{story.container('several', 'leftover')}" in story.before
+    assert f"{LEFT}{story.container('several', 'leftover')}" not in story.after
+
+
+def test_services_beside_it_are_left_alone(story: Story) -> None:
+    assert story.kept("several", "undisturbed")
+
+
+def test_one_that_was_stopped_meanwhile_is_not_taken_for_a_one_shot_that_is_done(
+    story: Story, east: Host
+) -> None:
+    assert story.kept("several", "stopped")
+    cooling = only(story.operator, "several")
+    assert cooling.fate("playground/several") == ("skip", "cooldown", "skipped"), cooling
+    rolled = only(story.operator, "several", "--now")
+    assert rolled.fate("playground/several") == ("rollout", "exited", "done"), rolled
+    assert states(east)[story.container("several", "stopped")] == "running"
 
 
 def test_unhealthy_for_too_long_means_one_restart_and_then_the_cooldown(

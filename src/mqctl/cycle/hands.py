@@ -16,9 +16,9 @@ from mqctl.cancel import CancelToken
 from mqctl.clock import Clock, Instant
 from mqctl.errors import LockLost
 from mqctl.events import Listener
+from mqctl.host.completed import Completed
 from mqctl.host.gateway import Gateway
 from mqctl.host.reader import Reader
-from mqctl.host.transport import Completed
 from mqctl.host.upload import Target
 from mqctl.lock import Lease, margin
 from mqctl.phases.base import View

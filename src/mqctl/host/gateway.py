@@ -17,11 +17,12 @@ from mqctl.clock import Clock
 from mqctl.errors import Cancelled, CycleEnded, LockLost, MqctlError
 from mqctl.events import Listener, StepSending
 from mqctl.host import guard
+from mqctl.host.completed import Completed
 from mqctl.host.guard import Call, Fence, NotAfter
 from mqctl.host.guard.verdict import Answer
 from mqctl.host.raising import Busy, OtherAuthority, Raised, Settling, Stale, Verdict
 from mqctl.host.reader import Reader
-from mqctl.host.transport import Completed, Transport, TransportBroken
+from mqctl.host.transport import Transport, TransportBroken
 from mqctl.host.upload import Target, pack
 from mqctl.model import Marquee
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from mqctl.host.completed import Completed
 from mqctl.host.facts import GitState
-from mqctl.host.transport import Completed
 from mqctl.model import Checkout, Prop
 from mqctl.secret import Secret
 

@@ -17,7 +17,8 @@ from typing import IO, cast
 from mqctl.cancel import CancelToken
 from mqctl.clock import Clock
 from mqctl.errors import Unreachable
-from mqctl.host.transport import MAX_OUTPUT, POLL, Completed, TransportBroken
+from mqctl.host.completed import Completed
+from mqctl.host.transport import MAX_OUTPUT, POLL, TransportBroken
 
 _CHUNK = 256 * 1024
 

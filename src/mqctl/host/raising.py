@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mqctl.host.transport import Completed
+from mqctl.host.completed import Completed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from mqctl.cancel import CancelToken
 from mqctl.clock import Clock, Instant
 from mqctl.errors import Refused
 from mqctl.host import guard
+from mqctl.host.completed import Completed
 from mqctl.host.guard import verdict
 from mqctl.host.guard.verdict import Answer, Garbled, NoVerdict, Sample
-from mqctl.host.transport import Completed, Transport, TransportBroken
+from mqctl.host.transport import Transport, TransportBroken
 from mqctl.model import Marquee
 
 SLACK = 5.0

@@ -6,12 +6,12 @@ Marquee is really reached.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from mqctl.cancel import CancelToken
 from mqctl.clock import Clock
 from mqctl.errors import Unreachable
+from mqctl.host.completed import Completed
 from mqctl.model import Marquee
 
 MAX_OUTPUT = 64 * 1024 * 1024
@@ -23,32 +23,6 @@ POLL = 0.1
 
 class TransportBroken(Unreachable):
     """A command was sent, and what became of it is unknown: the way broke, or time was up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """What a command wrote and its exit status. ``timed_out``: its limit on the host ended it."""
-
-    stdout: bytes
-    stderr: bytes
-    status: int
-    timed_out: bool = False
-
-    @property
-    def text(self) -> str:
-        """The standard output, decoded as a whole."""
-        return self.stdout.decode("utf-8", "replace")
-
-    @property
-    def error_text(self) -> str:
-        """The standard error, decoded as a whole."""
-        return self.stderr.decode("utf-8", "replace")
-
-    @property
-    def last_words(self) -> str:
-        """The last line of the standard error, or the exit status: why it failed, in one line."""
-        lines = [line.strip() for line in self.error_text.splitlines() if line.strip()]
-        return lines[-1] if lines else f"exit status {self.status}"
 
 
 class Transport(Protocol):

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from mqctl.errors import ActionFailed, ConfigError
 from mqctl.host import compose, docker, record
 from mqctl.host.bundle import bundle
+from mqctl.host.completed import Completed
 from mqctl.host.record import Applied, Attempt, Failure, Record, Staged
 from mqctl.host.scripts import script
-from mqctl.host.transport import Completed
 from mqctl.host.upload import Content
 from mqctl.model import Decision, Result, Verb
 from mqctl.phases.base import Action, Hands, decided

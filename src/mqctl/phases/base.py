@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from mqctl.host.completed import Completed
 from mqctl.host.facts import Facts
 from mqctl.host.git import Tips
-from mqctl.host.transport import Completed
 from mqctl.host.upload import Target
 from mqctl.http import Health
 from mqctl.model import Decision, Marquee, Result, Verb

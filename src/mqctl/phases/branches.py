@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from mqctl.errors import ConfigError
 from mqctl.host import git
 from mqctl.host.bundle import bundle
+from mqctl.host.completed import Completed
 from mqctl.host.facts import GitState
 from mqctl.host.git import Tips
 from mqctl.host.scripts import script
-from mqctl.host.transport import Completed
 from mqctl.model import Checkout, Decision, Playground, Prop, Result, Verb
 from mqctl.phases.base import Action, Hands, Plan, View, decided
 from mqctl.phases.git_state import find, remember, subject

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mqctl.host import record
+from mqctl.host.completed import Completed
 from mqctl.host.facts import ProjectFacts
 from mqctl.host.scripts import script
-from mqctl.host.transport import Completed
 from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases.base import Action, Hands, View, decided
 from mqctl.phases.reasons import Reason

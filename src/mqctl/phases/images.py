@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from mqctl.errors import ConfigError
 from mqctl.host import docker
 from mqctl.host.bundle import bundle
+from mqctl.host.completed import Completed
 from mqctl.host.scripts import script
-from mqctl.host.transport import Completed
 from mqctl.model import Decision, PullPolicy, Registry, Result, Verb
 from mqctl.phases import wanted
 from mqctl.phases.base import Action, Hands, Plan, View, decided

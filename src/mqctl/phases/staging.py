@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from mqctl.errors import MqctlError
 from mqctl.host import compose, record
 from mqctl.host.bundle import bundle
+from mqctl.host.completed import Completed
 from mqctl.host.record import Record, Service, Staged
 from mqctl.host.scripts import script
-from mqctl.host.transport import Completed
 from mqctl.host.upload import Target
 from mqctl.phases.base import Hands, View
 from mqctl.phases.inputs import Inputs, digest, gather, references_changed, watched

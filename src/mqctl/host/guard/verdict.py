@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mqctl.host.transport import Completed
+from mqctl.host.completed import Completed
 
 KILLED = 137
 TIMED_OUT = 124

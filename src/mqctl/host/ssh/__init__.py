@@ -17,10 +17,11 @@ from paramiko.ssh_exception import SSHException
 from mqctl.cancel import CancelToken
 from mqctl.clock import Clock
 from mqctl.errors import CycleEnded, MqctlError, Unreachable
+from mqctl.host.completed import Completed
 from mqctl.host.ssh import config
 from mqctl.host.ssh.bounded import bounded, detached
 from mqctl.host.ssh.login import Chain
-from mqctl.host.transport import MAX_OUTPUT, POLL, Completed, TransportBroken
+from mqctl.host.transport import MAX_OUTPUT, POLL, TransportBroken
 from mqctl.model import Marquee
 
 __all__ = ["SshTransport"]
