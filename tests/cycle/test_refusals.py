@@ -24,6 +24,8 @@ def test_an_unreachable_docker_changes_nothing_and_five_times_in_a_row_is_quaran
             assert blind.steps() == []
             events = [one for one in blind.events if one["event"] == "marquee.quarantined"]
             assert len(events) == (strike == 5)
+            if strike < 4:
+                continue
             (shown,) = operator.run("lock", "status", "east-1").document["locks"]
             assert (shown["quarantined"], shown["state"]) == (strike == 5, "free")
     finally:

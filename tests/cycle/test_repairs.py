@@ -87,8 +87,6 @@ class Case(NamedTuple):
 def test_exactly_the_disturbed_playground_is_repaired_and_the_output_says_why(
     settled: Operator, east: Host, case: Case
 ) -> None:
-    quiet = settled.reconcile()
-    assert (quiet.code, quiet.outcome()) == (0, "unchanged"), quiet
     before = container_ids(east)
     case.disturb(settled, east)
     repaired = settled.reconcile()
@@ -102,6 +100,13 @@ def test_exactly_the_disturbed_playground_is_repaired_and_the_output_says_why(
     other = {one for one in after if after[one] != before[one]}
     started_again = case.disturb is stop_a_container
     assert other == (set() if started_again else {f"{settled.project(case.name)}-web-1"})
+
+
+def test_after_all_repairs_nothing_is_left_to_do(settled: Operator, east: Host) -> None:
+    before = container_ids(east)
+    quiet = settled.reconcile()
+    assert (quiet.code, quiet.outcome()) == (0, "unchanged"), quiet
+    assert container_ids(east) == before
 
 
 def playgrounds_done(ran: Ran) -> set[str]:

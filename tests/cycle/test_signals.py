@@ -42,20 +42,13 @@ def test_a_signal_ends_the_cycle_in_time_and_cleans_up(
 
 
 def test_the_next_run_takes_an_interrupted_marquee_first_and_clears_its_mark(
-    operator: Operator, east: Host
+    operator: Operator,
 ) -> None:
-    gate = Gate(operator, east)
-    operator.marquee("west-1")["playgrounds"] = {}
-    interrupted = operator.start("reconcile", "east-1")
-    gate.wait_reached(interrupted)
-    interrupted.send(signal.SIGTERM)
-    assert interrupted.wait().code == 143
-    resumed = operator.start("reconcile", "west-1", "east-1", "--jobs", "1")
-    resumed.wait_for("cycle.started")
-    gate.wait_reached(resumed)
-    gate.open()
-    ended = resumed.wait()
-    assert ended.code == 0, ended
-    started = [one["marquee"] for one in ended.events if one["event"] == "cycle.started"]
+    hooks = ["phase.started/playgrounds=TERM"]
+    assert operator.start("reconcile", "east-1", hooks=hooks).wait().code == 143
+    assert operator.bed.redis.cli("GET", operator.key("pending")) == "1"
+    resumed = operator.start("reconcile", "west-1", "east-1", "--jobs", "1").wait()
+    assert resumed.code == 0, resumed
+    started = [one["marquee"] for one in resumed.events if one["event"] == "cycle.started"]
     assert started == ["east-1", "west-1"]
     assert operator.bed.redis.cli("EXISTS", operator.key("pending")) == "0"

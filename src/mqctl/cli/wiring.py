@@ -60,6 +60,7 @@ def perform(
     ``every`` repeats it until a signal. ``planning`` shows progress and problems, but no answer.
     """
     from mqctl import fleet  # noqa: PLC0415
+    from mqctl.events import Event, RunFinished  # noqa: PLC0415
     from mqctl.report.report import View, open_report  # noqa: PLC0415
 
     common = session.common
@@ -77,13 +78,19 @@ def perform(
     with open_report(view, session.streams, session.clock) as report, session.signals.deferred():
         clock, cancel, environ = session.clock, session.cancel, session.environ
         run: RunReport
+
+        def emit(event: Event) -> None:
+            report.emit(event)
+            if isinstance(event, RunFinished) and report.failure is None:
+                # Also when a bug of one cycle is raised next: there is one document only.
+                session.answered = session.json and not planning
+
         if every is None:
-            run = fleet.run(load, request, report.emit, clock=clock, cancel=cancel, environ=environ)
+            run = fleet.run(load, request, emit, clock=clock, cancel=cancel, environ=environ)
         else:
             run = fleet.tick_loop(
-                load, request, every, report.emit, clock=clock, cancel=cancel, environ=environ
+                load, request, every, emit, clock=clock, cancel=cancel, environ=environ
             )
     if report.failure is not None:
         raise report.failure  # a bug in a listener; the cycle itself was not disturbed
-    session.answered = session.json and not planning
     return run
