@@ -94,11 +94,12 @@ class Gateway(Reader):
 
     def close_fence(self) -> bool:
         """Let nothing through the fence any more. Best effort: tells whether it was done."""
-        if self._fence is None:
+        if self._fence is None or self._cancel.hurried:
             return False
         call = self._build.close(self._fence)
         with suppress(MqctlError):
-            return self._ask(call, limit=0.0, heed_cancel=False).word == "shut"
+            slack = self._parting(0.3)
+            return self._ask(call, limit=0.0, slack=slack, heed_cancel=False).word == "shut"
         return False
 
     def _raised(self, fence: Fence, answer: Answer) -> Verdict:
@@ -277,11 +278,21 @@ class Gateway(Reader):
 
         Passes after a loss or a cancellation: like *release*, it can only end what is ours.
         """
-        if self._fence is None or self._sent is None:
+        if self._fence is None or self._sent is None or self._cancel.hurried:
             return
-        call = self._build.stop(self._fence, self._sent, grace=STOP_GRACE)
+        grace = min(STOP_GRACE, self._parting(0.25))
+        call = self._build.stop(self._fence, self._sent, grace=grace)
         with suppress(MqctlError):
-            self._transport.run(call.line, limit=_BRIEF, heed_cancel=False)
+            self._transport.run(call.line, limit=self._parting(0.4), heed_cancel=False)
+
+    def _parting(self, share: float) -> float:
+        """Seconds for one of the last things to do: once cancelled, a share of the grace for all.
+
+        A second signal (``hurried``) leaves *stop* and *close* out: the host ends the command by
+        itself with the lease, and the next raise waits for it.
+        """
+        grace = self._marquee.policy.shutdown_grace
+        return min(_BRIEF, share * grace) if self._cancel.cancelled else _BRIEF
 
     def poison(self, reason: BaseException) -> None:
         """From now on every call but *stop* and *close* raises ``reason``; the first one stays."""

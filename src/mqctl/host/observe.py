@@ -22,6 +22,7 @@ _LONG = 16  # digits of no moment that a clock tells
 
 OBSERVE = script("observe", "docker", "git")
 OBSERVE_PROJECT = script("observe_project", "docker")
+OBSERVE_CONTAINERS = script("observe_containers", "docker")
 
 
 def arguments(marquee: Marquee) -> list[str]:
@@ -62,7 +63,7 @@ def parse(answer: bytes) -> Facts:
 
 
 def parse_project(answer: bytes) -> tuple[float, tuple[Container, ...]]:
-    """Parse the answer of ``observe_project.sh``: the host's time and the project's containers."""
+    """Parse ``observe_project.sh`` or ``observe_containers.sh``: host's time and containers."""
     sections = _sections(answer)
     _require_docker(sections, ("containers", "images"))
     images = docker.parse_images(sections["images"])

@@ -51,11 +51,17 @@ class Reader:
         return answer.output
 
     def _ask(
-        self, call: guard.Call, *, stdin: bytes = b"", limit: float, heed_cancel: bool = True
+        self,
+        call: guard.Call,
+        *,
+        stdin: bytes = b"",
+        limit: float,
+        slack: float = SLACK,
+        heed_cancel: bool = True,
     ) -> Answer:
         """Send one call and read its verdict. ``limit`` is the command's own."""
         raw = self._transport.run(
-            call.line, stdin=stdin, limit=limit + SLACK, heed_cancel=heed_cancel
+            call.line, stdin=stdin, limit=limit + slack, heed_cancel=heed_cancel
         )
         try:
             answer = verdict.read(call.nonce, raw)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from mqctl.errors import ActionFailed
-from mqctl.host.observe import OBSERVE_PROJECT, parse_project
+from mqctl.host.facts import Container, Facts
+from mqctl.host.observe import OBSERVE_CONTAINERS, parse_project
 from mqctl.model import Decision, Playground, Result, Verb
 from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply
 from mqctl.phases.base import Action, Hands, Plan, View
-from mqctl.phases.condition import looping, suspicious
+from mqctl.phases.condition import YOUNG, looping, suspicious
 from mqctl.phases.decisions import decide_all
 from mqctl.phases.mend import heal, restart, stop
 from mqctl.phases.projects import of_playground
@@ -31,8 +32,7 @@ class PlaygroundsPhase:
     def prepare(self, hands: Hands) -> None:
         """Look twice at what only inspection can judge: a loop needs two samples to be one."""
         stage(wanted.playgrounds(hands.view), hands)
-        for playground in selected(hands.view):
-            sample_loops(playground.project, hands)
+        sample_loops([one.project for one in selected(hands.view)], hands)
 
     def plan(self, view: View) -> Plan:
         """One decision a Playground, the least recently attempted first."""
@@ -51,28 +51,46 @@ class PlaygroundsPhase:
                 yield action.decided(NAME, Result.FAILED, detail=why)
 
 
-def sample_loops(project: str, hands: Hands) -> None:
-    """Inspect a project whose containers may be restarting, twice if they are."""
+def sample_loops(projects: Iterable[str], hands: Hands) -> None:
+    """Inspect the projects whose containers may be restarting, all at once; twice if they are."""
     facts = hands.view.facts
-    containers = [one for one in facts.of_project(project) if not one.one_off]
-    record = facts.project(project).record
-    if not suspicious(containers, record.applied if record else None, facts.host_now):
+    doubtful = {
+        project: [one for one in facts.of_project(project) if not one.one_off]
+        for project in projects
+        if _suspicious(facts, project)
+    }
+    if not doubtful:
         return
-    _, before = parse_project(hands.read(OBSERVE_PROJECT, project).stdout)
-    doubtful = any(
-        one.state == "restarting"
-        or (one.inspection and one.inspection.restart_count and (one.up_at_most or 0) <= 60)  # noqa: PLR2004 - seconds
-        for one in before
-    )
+    ids = [one.id for containers in doubtful.values() for one in containers]
+    before = _look(ids, hands)
     after = before
-    if doubtful:
+    if any(_may_loop(one) for one in before if one.project in doubtful):
         hands.pause(SAMPLE_INTERVAL)
-        _, after = parse_project(hands.read(OBSERVE_PROJECT, project).stdout)
+        after = _look(ids, hands)
     loops = looping(before, after)
-    settled = tuple(
-        replace(one, state="restarting" if one.id in loops else _calm(one.state)) for one in after
-    )
-    hands.view = hands.view.with_facts(hands.view.facts.with_project_containers(project, settled))
+    for project in doubtful:
+        settled = tuple(
+            replace(one, state="restarting" if one.id in loops else _calm(one.state))
+            for one in after
+            if one.project == project
+        )
+        view = hands.view
+        hands.view = view.with_facts(view.facts.with_project_containers(project, settled))
+
+
+def _suspicious(facts: Facts, project: str) -> bool:
+    record = facts.project(project).record
+    containers = [one for one in facts.of_project(project) if not one.one_off]
+    return suspicious(containers, record.applied if record else None, facts.host_now)
+
+
+def _look(ids: Sequence[str], hands: Hands) -> tuple[Container, ...]:
+    return parse_project(hands.read(OBSERVE_CONTAINERS, *ids).stdout)[1]
+
+
+def _may_loop(one: Container) -> bool:
+    restarted = one.inspection is not None and one.inspection.restart_count > 0
+    return one.state == "restarting" or (restarted and (one.up_at_most or 0) < YOUNG)
 
 
 def _calm(state: str) -> str:

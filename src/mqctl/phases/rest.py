@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mqctl.host.facts import Facts, ProjectFacts
+from mqctl.host.facts import Container, Facts, ProjectFacts
 from mqctl.host.record import Tombstone
 from mqctl.model import Playground, Status
 from mqctl.phases.base import View
@@ -35,21 +35,28 @@ def resting(view: View, playground: Playground) -> Reason | None:
 
 def is_foreign(facts: Facts, playground: Playground, view: View) -> bool:
     """Whether a project of that name is somebody else's."""
+    mine = _lasting(facts, playground.project)
     return foreign_project(facts, playground.project, view.marquee.fleet, view.marquee.name) or any(
-        one.playground != playground.name for one in facts.of_project(playground.project)
+        one.playground != playground.name for one in mine
     )
 
 
 def foreign_project(facts: Facts, project: str, fleet: str, marquee: str) -> bool:
     """Whether a project has containers or a directory that do not say they are ours."""
-    if any((one.fleet, one.marquee) != (fleet, marquee) for one in facts.of_project(project)):
-        return True
     seen = facts.project(project)
+    if any((one.fleet, one.marquee) != (fleet, marquee) for one in _lasting(facts, project)):
+        return True
     if seen.marker is not None:
         owner = (seen.marker.fleet, seen.marker.marquee, seen.marker.project)
         return owner != (fleet, marquee, project)
     # A first upload that was interrupted leaves no more than an empty .mqctl.
     return bool(seen.entries - {".mqctl"}) and not seen.broken
+
+
+def _lasting(facts: Facts, project: str) -> list[Container]:
+    """Without one-offs where mqctl's marker is: `docker compose run` by hand knows no override."""
+    marked = facts.project(project).marker is not None
+    return [one for one in facts.of_project(project) if not (marked and one.one_off)]
 
 
 def tombstone_of(playground: Playground, fence: int, at: float) -> Tombstone:
