@@ -44,7 +44,7 @@ def test_no_byte_of_work_is_ever_lost(tmp_path: Path, number: int) -> None:
         assert not lost, f"{told}; {answer}; lost: {lost}"
 
 
-@pytest.mark.parametrize("number", range(0, STATES, 4))
+@pytest.mark.parametrize("number", range(0, STATES, 10))
 def test_the_observation_and_the_guarded_scripts_agree_about_dirt(
     tmp_path: Path, number: int
 ) -> None:
