@@ -72,6 +72,11 @@ class MqctlError(Exception):
         self.why = why
         self.fix = fix
 
+    @property
+    def told(self) -> str:
+        """What failed and why, in one line."""
+        return f"{self.what}: {self.why}" if self.why else self.what
+
 
 class ActionFailed(MqctlError):
     """One action on one subject failed; the next one is handled."""

@@ -77,7 +77,7 @@ class Loop:
             raise
         except MqctlError as error:
             self._failed.add(phase.name)
-            return PhaseOutcome.FAILED, f"{error.what}: {error.why}" if error.why else error.what
+            return PhaseOutcome.FAILED, error.told
         return PhaseOutcome.OK, ""
 
     def _carry_out(self, phase: Phase, hands: RunnerHands, *, dry_run: bool) -> None:

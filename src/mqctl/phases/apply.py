@@ -112,7 +112,7 @@ def apply(phase: str, action: Action, project: Project, mode: Mode, hands: Hands
         try:
             registries = {"docker.json": accounts(set(project.registries))}
         except ConfigError as error:
-            return _failed(job, "build", f"{error.what}: {error.why}", final=False)
+            return _failed(job, "build", error.told, final=False)
         done = job.run("build", BUILD, *job.place, job.checkouts, files={**env, **registries})
         if ended := stopped(job, "build", done, final=True):
             return ended

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from mqctl.errors import MqctlError, Refused, Unreachable
 from mqctl.host.completed import Completed
 from mqctl.host.facts import Facts
 from mqctl.host.git import Tips
@@ -155,6 +156,23 @@ def decided(
 ) -> Decision:
     """A decision that needs no action."""
     return Decision(phase, subject, verb, reason, detail, result)
+
+
+def one_by_one(
+    phase: str, actions: Iterable[Action], perform: Callable[[Action], Decision]
+) -> Iterator[Decision]:
+    """Carry out actions in order; one that fails does not keep the next from its turn.
+
+    Raises:
+        Unreachable, Refused: the host itself is out of reach, so the next one cannot work either.
+    """
+    for action in actions:
+        try:
+            yield perform(action)
+        except (Unreachable, Refused):
+            raise
+        except MqctlError as error:
+            yield action.decided(phase, Result.FAILED, detail=error.told)
 
 
 def split(plan: Iterable[Action | Decision]) -> tuple[list[Decision], list[Action]]:

@@ -12,7 +12,7 @@ from mqctl.host.facts import GitState
 from mqctl.host.git import Tips
 from mqctl.host.scripts import script
 from mqctl.model import Checkout, Decision, Playground, Prop, Result, Verb
-from mqctl.phases.base import Action, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View, decided, one_by_one
 from mqctl.phases.git_state import find, remember, subject
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import resting, selected
@@ -52,7 +52,7 @@ class BranchesPhase:
             try:
                 files |= git.credentials(f"r{number}", prop)
             except ConfigError as error:
-                tips[prop.name] = Tips(error=f"{error.what}: {error.why}")
+                tips[prop.name] = Tips(error=error.told)
                 continue
             refs = " ".join(f"refs/heads/{branch}" for branch in sorted(branches))
             words += [f"r{number}", prop.repository_url, refs]
@@ -78,9 +78,7 @@ class BranchesPhase:
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """Fetch and move, one by one."""
-        for action in actions:
-            playground, checkout = find(hands.view, action.key)
-            yield _advance(action, playground, checkout, hands)
+        return one_by_one(NAME, actions, lambda action: _advance(action, hands))
 
 
 def _wanted(view: View) -> dict[Prop, set[str]]:
@@ -144,11 +142,9 @@ def _compare(
     return Action(name, verb, reason, detail, git.directory(playground.project, checkout))
 
 
-def _advance(action: Action, playground: Playground, checkout: Checkout, hands: Hands) -> Decision:
-    try:
-        files = git.credentials("repo", checkout.prop)
-    except ConfigError as error:
-        return action.decided(NAME, Result.FAILED, detail=f"{error.what}: {error.why}")
+def _advance(action: Action, hands: Hands) -> Decision:
+    playground, checkout = find(hands.view, action.key)
+    files = git.credentials("repo", checkout.prop)
     done = hands.mutate(
         "fetch and move",
         ADVANCE,

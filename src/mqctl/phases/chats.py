@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mqctl.errors import ActionFailed
 from mqctl.host.facts import Container, ProjectFacts
 from mqctl.http import Answer, probe_all
 from mqctl.model import AgentChat, Decision, Result, Status, Verb
 from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply
-from mqctl.phases.base import Action, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View, decided, one_by_one
 from mqctl.phases.condition import Condition, examine
 from mqctl.phases.projects import of_chat
 from mqctl.phases.reasons import Reason
@@ -50,13 +49,7 @@ class AgentChatsPhase:
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """One after the other."""
-        for action in actions:
-            chat = next(one for one in hands.view.marquee.agent_chats if one.project == action.key)
-            try:
-                yield _perform(action, chat, hands)
-            except ActionFailed as error:
-                why = f"{error.what}: {error.why}" if error.why else error.what
-                yield action.decided(NAME, Result.FAILED, detail=why)
+        return one_by_one(NAME, actions, lambda action: _perform(action, hands))
 
 
 def _decide(view: View, chat: AgentChat) -> Action | Decision:
@@ -156,7 +149,8 @@ def _trouble(
     return Reason.UNHEALTHY, told
 
 
-def _perform(action: Action, chat: AgentChat, hands: Hands) -> Decision:
+def _perform(action: Action, hands: Hands) -> Decision:
+    chat = next(one for one in hands.view.marquee.agent_chats if one.project == action.key)
     project = of_chat(hands.view.marquee, chat)
     match action.verb:
         case Verb.STOP:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mqctl.errors import ConfigError
 from mqctl.host import git, record
 from mqctl.host.bundle import bundle
 from mqctl.host.facts import CheckoutState, GitState
 from mqctl.host.scripts import script
 from mqctl.model import Checkout, Decision, Playground, Result, Verb
-from mqctl.phases.base import Action, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View, decided, one_by_one
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import resting, selected
 
@@ -40,12 +39,12 @@ class GitStatePhase:
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """Clone or correct, one by one."""
-        for action in actions:
-            playground, checkout = find(hands.view, action.key)
-            if action.verb is Verb.CLONE:
-                yield _clone(action, playground, checkout, hands)
-            else:
-                yield _correct_origin(action, playground, checkout, hands)
+
+        def perform(action: Action) -> Decision:
+            do = _clone if action.verb is Verb.CLONE else _correct_origin
+            return do(action, *find(hands.view, action.key), hands)
+
+        return one_by_one(NAME, actions, perform)
 
 
 def subject(playground: Playground, checkout: Checkout) -> str:
@@ -138,10 +137,7 @@ def marker(view: View, playground: Playground) -> record.Marker:
 
 
 def _clone(action: Action, playground: Playground, checkout: Checkout, hands: Hands) -> Decision:
-    try:
-        files = git.credentials("repo", checkout.prop)
-    except ConfigError as error:
-        return action.decided(NAME, Result.FAILED, detail=f"{error.what}: {error.why}")
+    files = git.credentials("repo", checkout.prop)
     done = hands.mutate(
         "clone",
         CLONE,

@@ -64,7 +64,7 @@ class ImagesPhase:
         except ConfigError as error:
             for action in actions:
                 hands.view = hands.view.with_failed_image(action.key, error.what)
-                yield action.decided(NAME, Result.FAILED, detail=f"{error.what}: {error.why}")
+                yield action.decided(NAME, Result.FAILED, detail=error.told)
             return
         limit = hands.view.marquee.policy.apply_timeout
         done = hands.mutate(

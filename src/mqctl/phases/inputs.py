@@ -80,7 +80,7 @@ def gather(project: Project, seen: ProjectFacts, salt: str) -> Inputs:
             for name, value in project.env.items()
         }
     except ConfigError as error:
-        return Inputs(error=f"{error.what}: {error.why}" if error.why else error.what)
+        return Inputs(error=error.told)
     except (OSError, Unshippable) as error:
         return Inputs(error=str(error))
     bare = Inputs(files=files, env=env, salt=salt)

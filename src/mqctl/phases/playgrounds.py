@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from mqctl.errors import ActionFailed
 from mqctl.host.facts import Container, Facts
 from mqctl.host.observe import OBSERVE_CONTAINERS, parse_project
-from mqctl.model import Decision, Playground, Result, Verb
+from mqctl.model import Decision, Verb
 from mqctl.phases import expire, wanted
 from mqctl.phases.apply import Mode, apply
-from mqctl.phases.base import Action, Hands, Plan, View
+from mqctl.phases.base import Action, Hands, Plan, View, one_by_one
 from mqctl.phases.condition import YOUNG, looping, suspicious
 from mqctl.phases.decisions import decide_all
 from mqctl.phases.mend import heal, restart, stop
@@ -40,15 +39,7 @@ class PlaygroundsPhase:
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """One after the other; one that fails does not keep the next from its turn."""
-        for action in actions:
-            playground = next(
-                one for one in hands.view.marquee.playgrounds if one.project == action.key
-            )
-            try:
-                yield _perform(action, playground, hands)
-            except ActionFailed as error:
-                why = f"{error.what}: {error.why}" if error.why else error.what
-                yield action.decided(NAME, Result.FAILED, detail=why)
+        return one_by_one(NAME, actions, lambda action: _perform(action, hands))
 
 
 def sample_loops(projects: Iterable[str], hands: Hands) -> None:
@@ -97,7 +88,9 @@ def _calm(state: str) -> str:
     return "running" if state == "restarting" else state
 
 
-def _perform(action: Action, playground: Playground, hands: Hands) -> Decision:
+def _perform(action: Action, hands: Hands) -> Decision:
+    marquee = hands.view.marquee
+    playground = next(one for one in marquee.playgrounds if one.project == action.key)
     project = of_playground(hands.view.marquee, playground)
     in_place = action.reason in {Reason.SERVICE_MISSING, Reason.WAS_STOPPED}
     seen = hands.view.facts.project(project.name)

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from mqctl.errors import ActionFailed
 from mqctl.host import docker
 from mqctl.host.facts import Container
 from mqctl.host.scripts import script
 from mqctl.model import Decision, Result, Verb
 from mqctl.phases import expire
-from mqctl.phases.base import Action, Hands, Plan, View, decided
+from mqctl.phases.base import Action, Hands, Plan, View, decided, one_by_one
 from mqctl.phases.reasons import Reason
 from mqctl.phases.rest import buried
 
@@ -42,12 +41,7 @@ class SweepPhase:
 
     def perform(self, actions: Sequence[Action], hands: Hands) -> Iterator[Decision]:
         """One after the other."""
-        for action in actions:
-            try:
-                yield _perform(action, hands)
-            except ActionFailed as error:
-                why = f"{error.what}: {error.why}" if error.why else error.what
-                yield action.decided(NAME, Result.FAILED, detail=why)
+        return one_by_one(NAME, actions, lambda action: _perform(action, hands))
 
 
 def declared(view: View) -> frozenset[str]:
