@@ -15,6 +15,15 @@ from tests.support.operators import Operator
 from tests.support.tidy import tidy
 
 _fleets = itertools.count(1)
+_LONG = ("soak", "states", "cycle", "demo", "repo")  # started first, so that no worker ends alone
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The folders whose tests take longest come first; within a folder all stays as it is."""
+    order = {name: place for place, name in enumerate(_LONG)}
+    here = Path(__file__).parent
+    items.sort(key=lambda item: order.get(item.path.relative_to(here).parts[0], len(order)))
+
 
 # A job in the background or under nohup passes on ignored signals, and mqctl rightly goes on
 # ignoring them; what the tests start must see them as at a terminal.

@@ -101,6 +101,9 @@ def run(
     """
     fleet = load()
     marquees = [_named(fleet, name) for name in request.marquees]
+    if not marquees:
+        text = f"nothing to do: no Marquee in {fleet.source} is active and has a host and a user"
+        emit(events.Warned("", text))
     store = Store.open(
         fleet.redis,
         clock=clock,

@@ -21,6 +21,7 @@ from mqctl.lock import Lease, Owner
 from mqctl.model import Fleet, Marquee
 
 _BUSY_PAUSE = 0.5  # seconds between two raises while the host works for an older command
+_TELL = 10.0  # seconds between two words about it
 
 
 @dataclass(slots=True)
@@ -99,6 +100,7 @@ def raise_and_look(
     """
     began = tools.clock.instant()
     floored = False
+    tell_at = 0.0
     while True:
         checkpoint(marquee.policy.connect_timeout)
         number, token, authority = lease.fence, lease.token, lease.authority
@@ -113,28 +115,33 @@ def raise_and_look(
                     raise LockLost(f"the host has fence {current}, and did not accept ours")
                 floored = True
                 checkpoint.renew(floor=current)
-            case host.OtherAuthority():
+            case host.OtherAuthority(seconds):
                 raise Held(
-                    f"{marquee.name} works for a cycle of another Redis",
-                    why="its fence is open and was raised by a lock of another Redis",
-                    fix="use one Redis for it; it is free one lease after the last step",
+                    f"{marquee.name} still belongs to a cycle of another Redis",
+                    why="its lock was of another Redis, or of this one before it lost its data",
+                    fix=f"wait: the host is free in {seconds} s at most, unless that cycle goes on",
                 )
             case host.Busy() | host.Settling():
-                _wait(marquee, verdict, tools.clock.since(began), tools)
+                waited = tools.clock.since(began)
+                if waited >= tell_at:
+                    tell_at = waited + _TELL
+                    tools.emit(events.HostBusy(marquee.name, _why(verdict)))
+                _wait(marquee, verdict, waited, tools)
 
 
 def _wait(
     marquee: Marquee, verdict: host.Busy | host.Settling, waited: float, tools: Tools
 ) -> None:
-    if isinstance(verdict, host.Busy):
-        detail = f"{verdict.command} of an older cycle has run for {verdict.age} s"
-    else:
-        detail = f"an older cycle ended uncleanly; settled in {verdict.seconds} s"
-    tools.emit(events.HostBusy(marquee.name, detail))
     if waited > marquee.policy.command_timeout:
         raise HostBusy(
             f"{marquee.name} is still busy with a command of an older cycle",
-            why=detail,
+            why=_why(verdict),
             fix="wait for it to end, or end it on the host",
         )
     tools.cancel.wait(_BUSY_PAUSE)
+
+
+def _why(verdict: host.Busy | host.Settling) -> str:
+    if isinstance(verdict, host.Busy):
+        return f"{verdict.command} of an older cycle has run for {verdict.age} s"
+    return f"Docker may still finish what an older cycle left; settled in {verdict.seconds} s"

@@ -47,9 +47,9 @@ class Checkpoint:
         if self._lease.left() <= 0:
             raise LockLost("the lease ran out")
 
-    def renew(self, floor: int | None = None) -> None:
-        """Confirm the lock. Raises LockLost."""
-        self._lease.renew(self.phase, floor=floor)
+    def renew(self, floor: int | None = None, *, ahead: str = "") -> None:
+        """Confirm the lock, and let ``lock status`` say which phase is next. Raises LockLost."""
+        self._lease.renew(ahead or self.phase, floor=floor)
         self._emit(events.LockRenewed(self._marquee, self.phase, self._lease.left()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mqctl import events
@@ -29,7 +29,7 @@ class Loop:
 
     def run(
         self,
-        phases: Iterable[Phase],
+        phases: Sequence[Phase],
         hands: RunnerHands,
         checkpoint: Checkpoint | None,
         *,
@@ -41,15 +41,22 @@ class Loop:
             LockLost, Cancelled: nothing more happens.
             Unreachable, Refused: the host or Redis is out of reach; no later phase can work.
         """
-        for phase in phases:
+        names = [phase.name for phase in phases]
+        for phase, ahead in zip(phases, [*names[1:], "close"], strict=True):
             self._cancel.check()
             hands.phase = phase.name
             if checkpoint is not None:
                 checkpoint.phase = phase.name
-            self._phase(phase, hands, checkpoint, dry_run=dry_run)
+            self._phase(phase, hands, checkpoint, ahead, dry_run=dry_run)
 
     def _phase(
-        self, phase: Phase, hands: RunnerHands, checkpoint: Checkpoint | None, *, dry_run: bool
+        self,
+        phase: Phase,
+        hands: RunnerHands,
+        checkpoint: Checkpoint | None,
+        ahead: str,
+        *,
+        dry_run: bool,
     ) -> None:
         """One phase and the renewal after it. A phase that fails skips what depends on it."""
         began = self._clock.instant()
@@ -58,7 +65,7 @@ class Loop:
         try:
             outcome, detail = self._outcome(phase, hands, dry_run=dry_run)
             if checkpoint is not None:
-                checkpoint.renew()
+                checkpoint.renew(ahead=ahead)
                 renewed = True
         finally:
             report = PhaseReport(phase.name, outcome, self._since(began), renewed, detail)

@@ -42,7 +42,7 @@ def report_of(
         held_ok: a lock that somebody else holds is no failure.
     """
     if not launchable:
-        why = "its status is disabled, or host and user are not given"
+        why = "its status is disabled, or it has no host or no user"
         return replace(bare, outcome=Outcome.NOT_LAUNCHABLE, reason=why)
     for kind, outcome in _ENDS:
         if isinstance(ended, kind):
@@ -72,7 +72,7 @@ def _outcome(report: CycleReport) -> Outcome:
 def _error(ended: BaseException | None) -> ErrorReport:
     match ended:
         case LockLost(why=why):
-            fix = "see `mqctl history` for who took it; the next cycle starts anew"
+            fix = "if Redis did not answer, see to it; else `mqctl history` tells who took the lock"
             return ErrorReport(ExitCode.LOST, "the lock was lost; the cycle ended", why, fix)
         case Cancelled(status=status):
             return ErrorReport(status, f"interrupted by {status.name}", "", "run again")

@@ -89,8 +89,9 @@ class Cycle:
             try:
                 self._dry_run() if self.order.dry_run else self._locked()
             except (MqctlError, LockLost, Cancelled) as error:
-                ended, reason = error, _reason(error)
-                self._note_end(error)
+                ended = self._what_ended(error)
+                reason = _reason(ended)
+                self._note_end(ended)
             finally:
                 fence = self.lease.fence if self.lease else None
                 self._hang_up(ended)
@@ -140,6 +141,12 @@ class Cycle:
         """Tell the operator something that ends nothing."""
         self.warnings.append(text)
         self.tools.emit(events.Warned(self.marquee.name, text))
+
+    def _what_ended(self, error: BaseException) -> BaseException:
+        """A host that did not answer until the lease was over is a lost lock, first of all."""
+        if isinstance(error, Unreachable) and self.lease is not None and self.lease.left() <= 0:
+            return LockLost(f"the lease ran out; {error.told}")
+        return error
 
     def _note_end(self, error: BaseException) -> None:
         """Tell what only the moment of the end knows."""

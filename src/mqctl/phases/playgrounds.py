@@ -92,7 +92,7 @@ def _perform(action: Action, hands: Hands) -> Decision:
     marquee = hands.view.marquee
     playground = next(one for one in marquee.playgrounds if one.project == action.key)
     project = of_playground(hands.view.marquee, playground)
-    in_place = action.reason in {Reason.SERVICE_MISSING, Reason.WAS_STOPPED}
+    in_place = action.reason in {Reason.SERVICE_MISSING, Reason.WAS_STOPPED, Reason.EXITED}
     seen = hands.view.facts.project(project.name)
     dirty = any(one.dirty for one in seen.checkouts.values())
     match action.verb:

@@ -204,7 +204,11 @@ class Table:
         news = [one for one in condition.drift if one.is_input]
         shown = news or list(condition.drift)
         detail = "; ".join(one.detail for one in shown)
-        if dirty := self._dirty():
+        dirty = self._dirty()
+        if dirty and all(one.reason is Reason.EXITED for one in condition.drift):
+            # Nothing new has to come: starting again what ended leaves the work as it is.
+            return self._waits(detail) or self._act(Verb.UP, Reason.EXITED, detail)
+        if dirty:
             return self._say(Reason.DIRTY, f"{dirty}; waits: {detail}")
         if not news and (waits := self._waits(detail)):
             return waits

@@ -210,6 +210,8 @@ def _staged(one: _Work, answer: _Answer, hands: Hands) -> Staged:
             sha, _, path = line.partition("  ")
             values[f"ref:{path}"] = sha
     _note_binds(one, resolved.services.values(), hands)
+    for name in dict.fromkeys(_UNSET.findall(answer.error)):
+        hands.warn(f"{one.project.subject}: the variable {name} is not set: Compose takes no text")
     used = compose.service_inputs(resolved.services, values)
     services = {name: replace(one, input=used[name]) for name, one in resolved.services.items()}
     _note_version(one, answer.version, hands)
@@ -245,6 +247,7 @@ def _dotenv(project: Project) -> tuple[str, ...]:
     return (posixpath.normpath(f"{project.layout.directory}/.env"),)
 
 
+_UNSET = re.compile(r'"(\w+)\\?" variable is not set')
 _NOISE = re.compile(r"^(time=.*level=warning|WARN)")
 
 

@@ -117,12 +117,12 @@ def _refuse(view: View, orphans: Plan) -> Plan:
         return orphans
     select = view.select
     if not declared(view) and not select.allow_empty:
-        detail = "the file declares nothing for this Marquee; --allow-empty if that is meant"
+        detail = "the file declares nothing for this Marquee"
         return _refused(orphans, Reason.NOTHING_DECLARED, detail)
     there = {one.project for one in view.facts.containers if one.project in declared(view)}
     total = len(there) + sum(one.reason != Reason.NOT_PROVEN for one in orphans)
     if len(going) > MANY and 2 * len(going) > total and not select.allow_many:
-        detail = f"{len(going)} of {total} projects would go; --allow-many if that is meant"
+        detail = f"{len(going)} of {total} projects would go"
         return _refused(orphans, Reason.TOO_MANY, detail)
     return orphans
 

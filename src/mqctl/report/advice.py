@@ -18,7 +18,7 @@ _ADVICE = {
     "name-taken": "remove the other container, or change container_name in the Compose file",
     "foreign-files": "move what is not mqctl's out of the directory, then run again",
     "dirty": "commit and push (or discard) the work in that checkout; mqctl never touches it",
-    "failing": "it failed for good on this input: correct the Compose file, the image or the build",
+    "failing": "correct what the message names; new input is tried at once",
     "image-failed": "the image could not be pulled: check its name and the registry's credentials",
     "pull-failed": "check the image's name, and the registry's credentials in the file",
     "remote-failed": _REMOTE,
@@ -34,8 +34,8 @@ _ADVICE = {
     "timed-out": "raise command_timeout or apply_timeout in the policy, if the host needs so long",
     "unknown": "it could not be observed, so nothing was changed; the next cycle looks again",
     "on-hold": "take hold: true out of the file, or the file .mqctl/hold off the host",
-    "too-many": "look at the list with --dry-run; if it is right, add --allow-many",
-    "nothing-declared": "if the Marquee shall be emptied, add --allow-empty",
+    "too-many": "look at the list: mqctl sweep {marquee}; if it is right, add --allow-many there",
+    "nothing-declared": "if it shall be emptied: mqctl sweep {marquee} --allow-empty",
     "plan-grew": "more would go than you agreed to: run mqctl sweep again and look at the list",
 }
 
@@ -44,5 +44,5 @@ def advice(marquee: str, decision: Decision) -> str:
     """Give the next step for a decision that failed, one line."""
     known = _ADVICE.get(decision.reason)
     if known is not None:
-        return known
+        return known.format(marquee=marquee)
     return f"look closer with mqctl reconcile {marquee} --verbose; before: mqctl history {marquee}"

@@ -10,7 +10,7 @@ resolve() (
   answer=$(compose "$project" "$root/$dir" "$root/$file" '' "$CRED/$project.env" config --format json 2>"$CRED/$project.err")
   printf '@project %s %s\n@base %s\n@config\n%s\n@raw\n' "$project" $? "$base" "$(printf '%s\n' "$answer" | base64)"
   base64 <"$root/$file"
-  printf '@error\n%s\n' "$(tail -n 3 "$CRED/$project.err" | base64)"
+  printf '@error\n%s\n' "$(tail -n 20 "$CRED/$project.err" | base64)"
 )
 
 resolve_all() {
