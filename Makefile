@@ -52,6 +52,7 @@ bench: .venv/ready
 # the long tests
 soak: .venv/ready
 	$(PYTHON) -m pytest -m soak --timeout 3600
+	MQCTL_WORK_STATES=500 $(PYTHON) -m pytest tests/work
 
 fmt: .venv/ready
 	$(PYTHON) -m ruff format .
