@@ -15,7 +15,7 @@ demo: .venv/ready
 
 # every test but the long ones
 test: .venv/ready
-	$(PYTHON) -m pytest -m 'not soak' -n 3 --dist loadfile
+	$(PYTHON) -m pytest -m 'not soak' -n 3 --dist loadfile --no-loadscope-reorder
 
 # all that must be true before a commit
 check: lint test

@@ -9,11 +9,11 @@ phase), N counts from 1. DEED is ``KILL``, ``STOP`` or another signal that the p
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -57,7 +57,9 @@ class Hook:
         word, _, rest = self.deed.partition(" ")
         number = getattr(signal, f"SIG{word}", None)
         if number is not None and not rest:
-            os.kill(os.getpid(), number)
+            # To this very thread: sent to the process, another thread may take the signal, and this
+            # one would run on for a moment, past the step at which it was to stop.
+            signal.pthread_kill(threading.get_ident(), number)
         elif word == "sleep":
             time.sleep(float(rest))
         else:
