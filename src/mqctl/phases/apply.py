@@ -147,11 +147,7 @@ def _begin(job: Job) -> None:
         "begin",
         {
             **_stop_grace(job),
-            f"{directory}/{record.MARKER}": record.dump(
-                record.Marker(
-                    job.hands.view.marquee.fleet, job.hands.view.marquee.name, job.project.name
-                )
-            ),
+            f"{directory}/{record.MARKER}": record.dump(job.hands.view.marker(job.project.name)),
             f"{directory}/{record.NEXT}": tree,
             f"{directory}/{record.RECORD}": record.dump(begun),
             f"{directory}/{record.WATCHED}": watched(job.staged, job.inputs.files),

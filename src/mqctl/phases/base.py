@@ -11,6 +11,7 @@ from mqctl.errors import MqctlError, Refused, Unreachable
 from mqctl.host.completed import Completed
 from mqctl.host.facts import Facts
 from mqctl.host.git import Tips
+from mqctl.host.record import Marker
 from mqctl.host.upload import Target
 from mqctl.http import Health
 from mqctl.model import Decision, Marquee, Result, Verb
@@ -78,6 +79,10 @@ class View:
     def dry_run(self) -> bool:
         """Whether nothing may be changed."""
         return self.fence is None
+
+    def marker(self, project: str) -> Marker:
+        """Whose directory a project's is: the proof that a sweep asks for."""
+        return Marker(self.marquee.fleet, self.marquee.name, project)
 
     def with_failed_image(self, reference: str, why: str) -> View:
         """This view, with one reference that could not be pulled."""

@@ -126,14 +126,9 @@ def remember(hands: Hands, playground: Playground, states: Mapping[str, GitState
         project,
         checkouts={**project.checkouts, **fresh},
         entries=project.entries | fresh.keys() | {".mqctl"},
-        marker=project.marker or marker(hands.view, playground),
+        marker=project.marker or hands.view.marker(playground.project),
     )
     hands.view = replace(hands.view, facts=hands.view.facts.with_project(seen))
-
-
-def marker(view: View, playground: Playground) -> record.Marker:
-    """Whose directory a Playground's is."""
-    return record.Marker(view.marquee.fleet, view.marquee.name, playground.project)
 
 
 def _clone(action: Action, playground: Playground, checkout: Checkout, hands: Hands) -> Decision:
@@ -142,7 +137,7 @@ def _clone(action: Action, playground: Playground, checkout: Checkout, hands: Ha
         "clone",
         CLONE,
         playground.project,
-        record.dump(marker(hands.view, playground)).decode(),
+        record.dump(hands.view.marker(playground.project)).decode(),
         checkout.name,
         checkout.prop.repository_url,
         checkout.branch,

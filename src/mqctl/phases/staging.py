@@ -21,7 +21,7 @@ from mqctl.host.completed import Completed
 from mqctl.host.record import Record, Service, Staged
 from mqctl.host.scripts import script
 from mqctl.host.upload import Target
-from mqctl.phases.base import Hands, View
+from mqctl.phases.base import Hands
 from mqctl.phases.inputs import Inputs, digest, gather, references_changed, watched
 from mqctl.phases.projects import Project
 from mqctl.secret import MASK
@@ -97,7 +97,9 @@ def _resolve(work: Sequence[_Work], hands: Hands) -> dict[str, _Answer]:
         return _answers(hands.read(PREVIEW, *words, stdin=_tar(work, env)))
     targets: dict[str, Target] = {}
     for one in work:
-        targets[f"{one.project.directory}/{record.MARKER}"] = record.dump(marker(one, hands.view))
+        targets[f"{one.project.directory}/{record.MARKER}"] = record.dump(
+            hands.view.marker(one.project.name)
+        )
         if one.inputs.files:
             targets[f"{one.project.directory}/{record.NEXT}"] = one.inputs.files
     hands.put("stage", targets, subject=_subject(work))
@@ -111,11 +113,6 @@ def _resolve(work: Sequence[_Work], hands: Hands) -> dict[str, _Answer]:
 
 def _subject(work: Sequence[_Work]) -> str:
     return work[0].project.subject if len(work) == 1 else f"{len(work)} projects"
-
-
-def marker(one: _Work, view: View) -> record.Marker:
-    """Whose directory a project's is."""
-    return record.Marker(view.marquee.fleet, view.marquee.name, one.project.name)
 
 
 def _tar(work: Sequence[_Work], env: Mapping[str, str]) -> bytes:
@@ -180,7 +177,7 @@ def _keep(answers: Mapping[str, _Answer], work: Sequence[_Work], hands: Hands) -
             replace(
                 seen,
                 record=kept,
-                marker=seen.marker or marker(one, hands.view),
+                marker=seen.marker or hands.view.marker(one.project.name),
                 entries=seen.entries | {".mqctl"},
                 hashes={**seen.hashes, **hashes},
             )
